@@ -16,6 +16,7 @@
 
 #include "server_private.h"
 #include "spawn.h"
+#include "test.h"
 #include "wait.h"
 
 #define ADDRESS "10.77.0.%d"
@@ -178,10 +179,7 @@ void cluster_block(const struct cluster *c, int from, int to)
 
 void cluster_unblock(const struct cluster *c, int from, int to)
 {
-    char mac[32];
-
-    (void)snprintf(mac, sizeof(mac), MAC, to);
-    set_neighbour(c, from, to, mac);
+    set_neighbour(c, from, to, textf(MAC, to));
 }
 
 void cluster_heal(const struct cluster *c)
@@ -196,9 +194,8 @@ void cluster_heal(const struct cluster *c)
 
 void cluster_break(const struct cluster *c, int host, int peer)
 {
-    char command[64];
+    const char *command = textf("ss -K dst " ADDRESS, 100 + peer);
 
-    (void)snprintf(command, sizeof(command), "ss -K dst " ADDRESS, 100 + peer);
     enter(c, host);
     (void)try_run(command);
     enter(c, HERE);
@@ -230,16 +227,14 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
     static const char *const java[] = {
         "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
     };
-    char address[32];
     struct server_opts opts = { .tick_ms = tick_ms,
                                 .min_session_ms = 2 * tick_ms,
-                                .address = address,
+                                .address = textf(ADDRESS, 100 + host),
                                 .log_dir = host < HOSTS ? o->logs[host] : NULL,
                                 .java_opts = java,
                                 .cfg_lines = lines };
     int rc;
 
-    (void)snprintf(address, sizeof(address), ADDRESS, 100 + host);
     (void)snprintf(sync_limit, sizeof(sync_limit), "syncLimit=%d",
                    o->sync_limit > 0 ? o->sync_limit : 5);
     rc = server_prepare(&opts, CLIENT_PORT, host, peers, &c->servers[host]);
@@ -276,44 +271,32 @@ int cluster_leader(const struct cluster *c)
     return followers == SERVERS - 1 ? leader : 0;
 }
 
-static bool has_leader(void *c)
-{
-    sleep_ms(50); /* asking is no small thing for a server that starts */
-    return cluster_leader(c) != 0;
-}
-
 int cluster_await_leader(struct cluster *c, int timeout_ms)
 {
-    return wait_until(has_leader, c, timeout_ms) ? cluster_leader(c) : 0;
+    int leader;
+
+    /* asking is no small thing for a server that starts */
+    (void)COMES((sleep_ms(50), leader = cluster_leader(c)) != 0, timeout_ms);
+    return leader;
 }
 
-struct master {
-    const struct cluster *cluster;
-    const char *mode;
-    int host;
-};
-
-static bool has_master(void *arg)
+static int master_of(const struct cluster *c, const char *mode)
 {
-    struct master *m = arg;
-
     sleep_ms(50);
-    for (int host = 1; host < HOSTS && m->host == 0; host++) {
-        struct server *s = m->cluster->servers[host];
-
-        if (server_has_mode(s, m->mode) &&
-            server_metric(s, "zk_synced_observers") > 0)
-            m->host = host;
+    for (int host = 1; host < HOSTS; host++) {
+        if (server_has_mode(c->servers[host], mode) &&
+            server_metric(c->servers[host], "zk_synced_observers") > 0)
+            return host;
     }
-    return m->host != 0;
+    return 0;
 }
 
 int cluster_await_master(struct cluster *c, const char *mode, int timeout_ms)
 {
-    struct master m = { .cluster = c, .mode = mode };
+    int host;
 
-    (void)wait_until(has_master, &m, timeout_ms);
-    return m.host;
+    (void)COMES((host = master_of(c, mode)) != 0, timeout_ms);
+    return host;
 }
 
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)

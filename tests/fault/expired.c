@@ -77,23 +77,17 @@ static void judge(const char *what, int count)
 
 /* -- holders -------------------------------------------------------------- */
 
-static bool is_told_of_the_loss(void *events)
-{
-    struct recorder *r = events;
-    size_t count = recorder_count(r);
-    int code = 0;
-
-    return count > 0 && recorder_get(r, count - 1, &code, NULL) &&
-           code == ZKR_GRANT_LOST;
-}
-
 /* The loss was reported once, and nothing after it. */
 static void was_told_once(struct recorder *events)
 {
     size_t losses = 0;
     int code = 0;
 
-    if (!wait_until(is_told_of_the_loss, events, SOON_MS))
+    if (!COMES(
+            recorder_count(events) > 0 &&
+                recorder_get(events, recorder_count(events) - 1, &code, NULL) &&
+                code == ZKR_GRANT_LOST,
+            SOON_MS))
         fail_msg("a holder is not told");
     for (size_t i = 0; recorder_get(events, i, &code, NULL); i++)
         losses += code == ZKR_GRANT_LOST;

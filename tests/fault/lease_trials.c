@@ -385,14 +385,6 @@ static void acquire_all(void)
     }
 }
 
-static bool is_beaten(void *version)
-{
-    struct Stat stat;
-
-    return admin_exists(watcher, BEACON, &stat) == ZOK &&
-           stat.version >= *(const int32_t *)version;
-}
-
 /* The beacon is written for a session timeout, nine times. */
 static void await_shared(void)
 {
@@ -401,7 +393,9 @@ static void await_shared(void)
 
     ok(admin_exists(watcher, BEACON, &stat));
     version = stat.version + 9;
-    assert_true(wait_until(is_beaten, &version, HEALTHY_MS));
+    assert_true(COMES(admin_exists(watcher, BEACON, &stat) == ZOK &&
+                          stat.version >= version,
+                      HEALTHY_MS));
 }
 
 /* The watcher's server cannot be asked while it elects. */

@@ -31,12 +31,11 @@ static bool is_there(void *connection)
 {
     struct connection *c = connection;
     char *cons = server_4lw(c->server, "cons");
-    char text[32];
     bool there;
 
-    (void)snprintf(text, sizeof(text), "sid=0x%llx",
-                   (unsigned long long)c->session_id);
-    there = cons != NULL && strstr(cons, text) != NULL;
+    there = cons != NULL &&
+            strstr(cons, textf("sid=0x%llx",
+                               (unsigned long long)c->session_id)) != NULL;
     free(cons);
     return there;
 }
@@ -72,14 +71,13 @@ TEST(a_late_create_through_the_old_server_is_refused)
     const char *path = new_path();
     struct proxy *proxy;
     struct proxy *before; /* this one can hang up while that one holds */
-    char hosts[128];
     zkr_session *s;
     zkr_mutex *m;
     int code = -1;
 
-    (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(old->server),
-                   server_hosts(present->server));
-    ok(proxy_start(hosts, &proxy));
+    ok(proxy_start(textf("%s,%s", server_hosts(old->server),
+                         server_hosts(present->server)),
+                   &proxy));
     ok(proxy_start(proxy_hosts(proxy), &before));
     s = open_at(proxy_hosts(before), SESSION_MS);
     m = new_mutex(s, path);

@@ -128,14 +128,12 @@ static void create(struct admin *a, const char *path)
 static void make_crowd(void)
 {
     struct admin *a;
-    char node[128];
 
     (void)snprintf(flood.path, sizeof(flood.path), "/crowd");
     ok(admin_open(server_hosts(throttled), &a));
     create(a, flood.path);
     for (int i = 0; i < CROWD; i++) {
-        (void)snprintf(node, sizeof(node), "/crowd/lock-%010d", i);
-        create(a, node);
+        create(a, textf("/crowd/lock-%010d", i));
     }
     admin_close(a);
 }

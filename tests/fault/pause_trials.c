@@ -63,25 +63,19 @@ static bool waits(int i)
     return i % 2 == 0;
 }
 
-static bool is_ready(void *sleeper)
-{
-    return atomic_load(&((struct sleeper *)sleeper)->seat->ready);
-}
-
 static void start_all(const struct server *server)
 {
     static int number;
 
     for (int i = 0; i < SLEEPERS; i++) {
-        char path[PATH_SIZE];
+        const char *path = textf("/pauses/%d", ++number);
 
-        (void)snprintf(path, sizeof(path), "/pauses/%d", ++number);
         ok(sleeper_start(&sleepers[i], i, server_hosts(server), TIMEOUT_MS,
                          path));
         ok(zkr_mutex_new(rival, path, NULL, &mutexes[i]));
     }
     for (int i = 0; i < SLEEPERS; i++) {
-        assert_true(wait_until(is_ready, &sleepers[i], SOON_MS));
+        assert_true(COMES(atomic_load(&sleepers[i].seat->ready), SOON_MS));
         if (!waits(i))
             continue;
         ok(zkr_mutex_acquire(mutexes[i], SOON_MS, &held[i]));

@@ -83,12 +83,10 @@ static void open_row(struct row *r, const struct server *follower)
 
     ok(proxy_start(server_hosts(follower), &r->proxy));
     for (int i = 0; i < HOLDERS; i++) {
-        char path[64];
         int rc;
 
-        (void)snprintf(path, sizeof(path), DIRECTORY "/%d", ++number);
         rc = holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
-                         path);
+                         textf(DIRECTORY "/%d", ++number));
         if (rc != ZKR_OK)
             fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
     }

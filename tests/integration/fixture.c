@@ -13,7 +13,6 @@ struct admin *admin;
 
 static void log_line(enum zkr_log_level level, const char *line, void *user)
 {
-    (void)user;
     (void)fprintf(stderr, "%lld [%d] %s\n", (long long)now_ms(), (int)level,
                   line);
 }
@@ -272,23 +271,9 @@ size_t count_children(const char *path)
     return count;
 }
 
-struct expected {
-    const char *path;
-    size_t count;
-};
-
-static bool has_children(void *arg)
-{
-    struct expected *e = arg;
-
-    return count_children(e->path) == e->count;
-}
-
 void wait_children(const char *path, size_t count)
 {
-    struct expected e = { path, count };
-
-    if (!wait_until(has_children, &e, SOON_MS))
+    if (!COMES(count_children(path) == count, SOON_MS))
         fail_msg("%s: %zu children, expected %zu", path, count_children(path),
                  count);
 }
@@ -317,23 +302,14 @@ void delete_nth_child(const char *path, size_t n)
     ok(admin_delete(admin, full));
 }
 
-struct wanted_state {
-    void *object;
-    int state;
-};
-
-static bool session_is(void *arg)
+void wait_watches(int count)
 {
-    struct wanted_state *w = arg;
-
-    return (int)zkr_session_state(w->object) == w->state;
+    AWAIT(server_watch_count(the_server) == count);
 }
 
 void wait_session_state(zkr_session *s, enum zkr_session_state_kind state)
 {
-    struct wanted_state w = { s, (int)state };
-
-    if (!wait_until(session_is, &w, SOON_MS))
+    if (!COMES(zkr_session_state(s) == state, SOON_MS))
         fail_msg("session is %s, not %s",
                  zkr_session_state_name(zkr_session_state(s)),
                  zkr_session_state_name(state));
@@ -351,18 +327,9 @@ void connect_again(struct proxy *proxy, zkr_session *s)
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
 }
 
-static bool grant_is(void *arg)
-{
-    struct wanted_state *w = arg;
-
-    return (int)zkr_grant_state(w->object) == w->state;
-}
-
 void wait_grant_state(zkr_grant *g, enum zkr_grant_state_kind state)
 {
-    struct wanted_state w = { g, (int)state };
-
-    if (!wait_until(grant_is, &w, SOON_MS))
+    if (!COMES(zkr_grant_state(g) == state, SOON_MS))
         fail_msg("grant is %s, not %s",
                  zkr_grant_state_name(zkr_grant_state(g)),
                  zkr_grant_state_name(state));
@@ -411,13 +378,11 @@ void expire_and_wait(zkr_session *s)
 void record_session(zkr_session *s, const struct zkr_session_event *e,
                     void *recorder)
 {
-    (void)s;
     recorder_add(recorder, (int)e->state, (int64_t)e->epoch);
 }
 
 void record_grant(zkr_grant *g, const struct zkr_grant_event *e, void *recorder)
 {
-    (void)g;
     recorder_add(recorder,
                  e->kind == ZKR_GRANT_STATE_CHANGED ? (int)e->state : 100,
                  (int64_t)e->loss);

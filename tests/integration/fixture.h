@@ -34,13 +34,8 @@
 /* Waits until the condition holds; the test fails when that does not come. */
 #define AWAIT(condition)                                                       \
     do {                                                                       \
-        int64_t await_until_ms = now_ms() + SOON_MS;                           \
-                                                                               \
-        while (!(condition)) {                                                 \
-            if (now_ms() > await_until_ms)                                     \
-                fail_msg("this does not come: %s", #condition);                \
-            sleep_ms(2);                                                       \
-        }                                                                      \
+        if (!COMES(condition, SOON_MS))                                        \
+            fail_msg("this does not come: %s", #condition);                    \
     } while (0)
 
 extern struct server *the_server;
@@ -117,6 +112,8 @@ void wait_children(const char *path, size_t count);
 char *nth_child(const char *path, size_t n);
 size_t count_children(const char *path);
 void delete_nth_child(const char *path, size_t n);
+/* Until the server has that many watches, of all sessions. */
+void wait_watches(int count);
 
 void wait_session_state(zkr_session *s, enum zkr_session_state_kind state);
 /* Break the connection through the proxy; let it be made again: until the

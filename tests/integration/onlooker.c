@@ -110,11 +110,6 @@ static void *call_main(void *arg)
     return NULL;
 }
 
-static bool call_is_done(void *c)
-{
-    return atomic_load(&((struct call *)c)->done);
-}
-
 void call_start(struct call *c, int (*run)(void *arg), void *arg)
 {
     *c = (struct call){ .run = run, .arg = arg };
@@ -129,7 +124,7 @@ void call_start_until_rule(struct call *c, int (*run)(void *arg), void *arg)
 
 int call_join(struct call *c)
 {
-    if (!wait_until(call_is_done, c, SOON_MS))
+    if (!COMES(atomic_load(&c->done), SOON_MS))
         fail_msg("a thread that calls hangs");
     assert_int_equal(pthread_join(c->thread, NULL), 0);
     return c->rc;

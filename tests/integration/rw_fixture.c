@@ -135,10 +135,7 @@ void is_refused(acquire_call *call)
 
 const char *node_of(zkr_grant *g)
 {
-    static char node[256];
-
-    (void)snprintf(node, sizeof(node), "%s%s", root, zkr_grant_node(g));
-    return node;
+    return textf("%s%s", root, zkr_grant_node(g));
 }
 
 int64_t sequence_of(zkr_grant *g)
@@ -149,15 +146,14 @@ int64_t sequence_of(zkr_grant *g)
 }
 
 /* Asks the server whether our session has a watch on it. */
-static bool is_watched(void *node)
+static bool is_watched(const char *node)
 {
     char *wchp = server_4lw(the_server, "wchp"); /* "path\n\tsession\n..." */
     char *entry = wchp == NULL ? NULL : strstr(wchp, node);
-    char session[32];
     bool found = false;
+    const char *session =
+        textf("\t0x%llx\n", (unsigned long long)zkr_session_id(s));
 
-    (void)snprintf(session, sizeof(session), "\t0x%llx\n",
-                   (unsigned long long)zkr_session_id(s));
     while (!found && entry != NULL && (entry = strchr(entry, '\n')) != NULL &&
            entry[1] == '\t')
         found = strncmp(++entry, session, strlen(session)) == 0;
@@ -167,10 +163,7 @@ static bool is_watched(void *node)
 
 void be_quiet(zkr_grant *g)
 {
-    char node[256];
-
-    (void)snprintf(node, sizeof(node), "%s", node_of(g));
-    assert_true(wait_until(is_watched, node, SOON_MS));
+    AWAIT(is_watched(node_of(g)));
     settle(s);
     proxy_reset_counts(proxy);
 }

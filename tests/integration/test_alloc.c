@@ -525,7 +525,6 @@ static void open_another(void)
 static void record_watch(int error, const struct zkr_reply *reply,
                          enum zkr_watch_why why, void *recorder)
 {
-    (void)reply;
     recorder_add(recorder, error, (int64_t)why);
 }
 

@@ -46,11 +46,6 @@ static bool is_there(const char *node)
     return rc == ZOK;
 }
 
-static void wait_watches(int count)
-{
-    AWAIT(server_watch_count(the_server) == count);
-}
-
 /* A thread that calls, and what came of it. */
 struct caller {
     int (*call)(struct caller *c);
@@ -265,13 +260,11 @@ TEST(the_end_of_the_session_ends_what_is_unknown)
 TEST(its_parents_are_as_its_options_say)
 {
     AUTO(barrier) b = NULL;
-    char at[96];
 
     ok(zkr_barrier_set(barrier, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 1);
-    (void)snprintf(at, sizeof(at), "%s/barrier", new_path());
-    ok(zkr_barrier_new(s, at, OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS),
-                       &b));
+    ok(zkr_barrier_new(s, textf("%s/barrier", new_path()),
+                       OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS), &b));
     proxy_reset_counts(proxy);
     ok(zkr_barrier_set(b, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 0);
@@ -616,9 +609,8 @@ TEST(a_ready_of_those_who_have_gone_lets_nobody_in)
 
 /* -- one too many ---------------------------------------------------------- */
 
-static bool is_one_alone(void *unused)
+static bool is_one_alone(void)
 {
-    (void)unused;
     return count_children(path) == 1 && !is_there(ready);
 }
 
@@ -649,7 +641,7 @@ TEST(one_too_many_lets_the_others_leave)
         for (int i = 1; i <= 2 && is_waited_for; i++)
             assert_int_equal(result(&callers[i]), ZKR_OK);
         if (is_waited_for) {
-            assert_true(wait_until(is_one_alone, NULL, SOON_MS));
+            AWAIT(is_one_alone());
             assert_int_equal(admin_create(admin, ready, ""), ZOK);
         }
         assert_int_equal(result(&callers[0]), ZKR_OK);
@@ -692,9 +684,9 @@ static size_t count_done(struct visit *visits)
 }
 
 /* The one too many is let in when all others have left. */
-static bool are_all_done(void *visits)
+static bool are_all_done(struct visit *visits)
 {
-    if (count_done(visits) < CROWD && is_one_alone(NULL))
+    if (count_done(visits) < CROWD && is_one_alone())
         (void)admin_create(admin, ready, "");
     return count_done(visits) == CROWD;
 }
@@ -719,7 +711,7 @@ TEST(one_too_many_comes_at_any_moment)
         for (int i = 0; i < CROWD; i++)
             start(&visits[i].caller, call_visit, &visits[i]);
         AWAIT(count_done(visits) >= MEMBERS);
-        assert_true(wait_until(are_all_done, visits, SOON_MS));
+        AWAIT(are_all_done(visits));
         for (int i = 0; i < CROWD; i++) {
             assert_int_equal(result(&visits[i].caller), ZKR_OK);
             zkr_double_barrier_free(visits[i].member);
@@ -755,21 +747,6 @@ TEST(a_ready_that_comes_and_goes_lets_in)
         zkr_double_barrier_free(m);
         wait_watches(0);
     }
-}
-
-/* Tells whether there are two nodes, and not that one. */
-static bool are_two_without(void *old)
-{
-    char **names;
-    size_t count;
-    bool found = false;
-
-    if (admin_children(admin, path, &names, &count) != ZOK)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        found = found || strcmp(names[i], old) == 0;
-    admin_children_free(names, count);
-    return count == 2 && !found;
 }
 
 /* Of two members, the node that is not that one; to be freed. */
@@ -809,7 +786,8 @@ TEST(a_member_that_enters_again_counts_once)
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         old = node_beside(one);
         start(&callers[1], call_enter, m);
-        assert_true(wait_until(are_two_without, old, SOON_MS));
+        AWAIT(!is_there(textf("%s/%s", path, old)) &&
+              count_children(path) == 2);
         settle(slow);
         free(one);
         free(old);
@@ -915,8 +893,6 @@ static zkr_double_barrier *outside, *inside;
 static void on_event(zkr_session *session, const struct zkr_session_event *e,
                      void *user)
 {
-    (void)session;
-    (void)e;
     recorder_add(user, zkr_barrier_wait(barrier, -1), 0);
     /* it named "/" alone */
     recorder_add(user, strstr(zkr_error_detail(), path) != NULL, 0);
@@ -965,9 +941,4 @@ TEST(a_program_with_its_own_loop_waits)
     assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_OK);
     zkr_double_barrier_free(m);
     wait_nodes(1);
-}
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
 }

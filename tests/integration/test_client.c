@@ -183,11 +183,9 @@ TEST(nodes_have_the_numbers_of_the_directory)
 
     for (int i = 0; i < 3; i++) {
         AUTO(reply) reply = NULL;
-        char name[32];
 
         of_mode(modes[i], i == 2 ? 60000 : 0, "n-", &reply);
-        (void)snprintf(name, sizeof(name), "n-%010d", i);
-        assert_string_equal(reply->path, in_dir(name));
+        assert_string_equal(reply->path, in_dir(textf("n-%010d", i)));
     }
 }
 
@@ -382,16 +380,10 @@ static void on_one_of_many(int error, const struct zkr_reply *reply, void *user)
 {
     struct one *one = user;
 
-    (void)reply;
     (void)atomic_fetch_add(&one->many->told[one->number], 1);
     if (error == ZKR_OK)
         (void)atomic_fetch_add(&one->many->made, 1);
     (void)atomic_fetch_add(&one->many->all, 1);
-}
-
-static bool are_all_told(void *many)
-{
-    return atomic_load(&((struct many *)many)->all) >= MANY;
 }
 
 TEST(each_of_many_is_told_once)
@@ -411,7 +403,7 @@ TEST(each_of_many_is_told_once)
         else
             ok(zkr_session_get_async(s, dir, -1, on_one_of_many, &ones[i]));
     }
-    assert_true(wait_until(are_all_told, many, 3 * SOON_MS));
+    assert_true(COMES(atomic_load(&many->all) >= MANY, 3 * SOON_MS));
     settle(s);
     for (int i = 0; i < MANY; i++)
         assert_int_equal(atomic_load(&many->told[i]), 1);

@@ -256,15 +256,11 @@ static void settle_down(zkr_session *s)
 
 static void on_reply(int error, const struct zkr_reply *reply, void *user)
 {
-    (void)reply;
-    (void)user;
     recorder_add(answers, error, 0);
 }
 
 static void on_commit(int error, zkr_txn *txn, void *user)
 {
-    (void)txn;
-    (void)user;
     recorder_add(answers, error, 0);
 }
 
@@ -363,7 +359,6 @@ static void commit(zkr_session *s)
 static void on_state(int error, const struct zkr_reply *reply,
                      enum zkr_watch_why why, void *states)
 {
-    (void)reply;
     recorder_add(states, error, why);
 }
 
@@ -552,16 +547,13 @@ static void list(zkr_session *s)
         zkr_participants_free(found);
 }
 
-static bool is_next(void *s)
-{
-    return zkr_session_epoch(s) > 1 &&
-           zkr_session_state(s) == ZKR_SESSION_RECONNECTED;
-}
-
 static void expire_it(zkr_session *s)
 {
     begin();
-    if (CAN(zkr_test_expire_session(s)) && !wait_until(is_next, s, PROMPT_MS) &&
+    if (CAN(zkr_test_expire_session(s)) &&
+        !COMES(zkr_session_epoch(s) > 1 &&
+                   zkr_session_state(s) == ZKR_SESSION_RECONNECTED,
+               PROMPT_MS) &&
         !is_deaf(s))
         fail_run("no next session");
 }
@@ -579,7 +571,6 @@ static void reconnect(zkr_session *s)
     struct proxy *p = NULL;
     zkr_session *through;
 
-    (void)s;
     must(proxy_start(hosts, &p), "a proxy");
     through = open_at(proxy_hosts(p), "user:password");
     begin();
@@ -605,13 +596,11 @@ static void open_another(const char *auth)
 
 static void open_one(zkr_session *s)
 {
-    (void)s;
     open_another(NULL);
 }
 
 static void log_in(zkr_session *s)
 {
-    (void)s;
     open_another("user:password");
 }
 
@@ -619,7 +608,6 @@ static void close_one(zkr_session *s)
 {
     zkr_session *other = open_at(hosts, NULL);
 
-    (void)s;
     begin();
     (void)CAN(zkr_session_close(other));
 }
@@ -733,60 +721,46 @@ static atomic_int answers_of_client;
 
 static void on_void(int rc, const void *data)
 {
-    (void)rc;
-    (void)data;
     atomic_fetch_add(&answers_of_client, 1);
 }
 
 static void on_stat(int rc, const struct Stat *stat, const void *data)
 {
-    (void)stat;
     on_void(rc, data);
 }
 
 static void on_data(int rc, const char *value, int size,
                     const struct Stat *stat, const void *data)
 {
-    (void)value;
-    (void)size;
     on_stat(rc, stat, data);
 }
 
 static void on_names(int rc, const struct String_vector *names,
                      const struct Stat *stat, const void *data)
 {
-    (void)names;
     on_stat(rc, stat, data);
 }
 
 static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
                    const void *data)
 {
-    (void)acl;
     on_stat(rc, stat, data);
 }
 
 static void on_path(int rc, const char *path, const void *data)
 {
-    (void)path;
     on_void(rc, data);
 }
 
 static void on_node(int rc, const char *path, const struct Stat *stat,
                     const void *data)
 {
-    (void)path;
     on_stat(rc, stat, data);
 }
 
 static void on_client_event(zhandle_t *zh, int type, int state,
                             const char *path, void *context)
 {
-    (void)zh;
-    (void)type;
-    (void)state;
-    (void)path;
-    (void)context;
 }
 
 #define WATCHING on_client_event, (void *)1

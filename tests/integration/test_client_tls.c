@@ -45,16 +45,15 @@ static bool log_has(const char *word)
 static zhandle_t *open_handle(const char *hosts)
 {
     const char *dir = server_keys();
-    char files[2048];
     zhandle_t *zh;
 
     (void)pthread_mutex_lock(&log_lock);
     log_text[0] = '\0';
     (void)pthread_mutex_unlock(&log_lock);
-    (void)snprintf(files, sizeof(files),
-                   "%s/ca.pem,%s/client.pem,%s/client.key,none", dir, dir, dir);
-    zh = zookeeper_init_secure(hosts, files, NULL, LONG_SESSION_MS, NULL, NULL,
-                               ZOO_NO_LOG_CLIENTENV, on_log, NULL);
+    zh = zookeeper_init_secure(
+        hosts,
+        textf("%s/ca.pem,%s/client.pem,%s/client.key,none", dir, dir, dir),
+        NULL, LONG_SESSION_MS, NULL, NULL, ZOO_NO_LOG_CLIENTENV, on_log, NULL);
     assert_non_null(zh);
     return zh;
 }
@@ -69,13 +68,12 @@ static void close_handle(zhandle_t *zh)
 /* Regression: a session over TLS could print a line of the client to stderr. */
 TEST(nothing_is_printed)
 {
-    char name[512];
     int before = dup(STDERR_FILENO);
     zhandle_t *zh;
     int fd;
 
-    (void)snprintf(name, sizeof(name), "%s/printed", server_keys());
-    fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    fd = open(textf("%s/printed", server_keys()), O_RDWR | O_CREAT | O_CLOEXEC,
+              0600);
     assert_true(fd >= 0 && before >= 0);
     (void)dup2(fd, STDERR_FILENO);
     zh = open_handle(server_secure_hosts(the_server));
@@ -115,12 +113,10 @@ TEST(each_server_has_its_turn)
 {
     for (int i = 0; i < 2; i++) {
         const char *secure = server_secure_hosts(the_server);
-        char hosts[160];
         zhandle_t *zh;
+        const char *hosts = textf("%s%s%s", i == 0 ? "127.0.0.1:1," : "",
+                                  secure, i == 0 ? "" : ",127.0.0.1:1");
 
-        (void)snprintf(hosts, sizeof(hosts), "%s%s%s",
-                       i == 0 ? "127.0.0.1:1," : "", secure,
-                       i == 0 ? "" : ",127.0.0.1:1");
         zoo_deterministic_conn_order(1);
         zh = open_handle(hosts);
         zoo_deterministic_conn_order(0);
@@ -146,7 +142,6 @@ static void take_hello(const char *host)
     socklen_t size = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     unsigned char head[9]; /* of the record, and of the message */
-    char hosts[64];
     zhandle_t *zh;
     int peer;
 
@@ -154,9 +149,7 @@ static void take_hello(const char *host)
     assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(fd, 1), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    (void)snprintf(hosts, sizeof(hosts), "%s:%d", host,
-                   ntohs(address.sin_port));
-    zh = open_handle(hosts);
+    zh = open_handle(textf("%s:%d", host, ntohs(address.sin_port)));
     peer = accept(fd, NULL, NULL);
     assert_int_equal(recv(peer, head, sizeof(head), MSG_WAITALL), sizeof(head));
     hello_size = (size_t)head[7] << 8 | head[8];
@@ -225,10 +218,9 @@ TEST(a_handshake_offers_no_old_version)
 /* OpenSSL reads it when it is used first. */
 static bool allow_old_versions(void)
 {
-    char name[512];
     FILE *file;
+    const char *name = textf("%s/openssl.cnf", server_keys());
 
-    (void)snprintf(name, sizeof(name), "%s/openssl.cnf", server_keys());
     file = fopen(name, "we");
     if (file == NULL)
         return false;

@@ -26,7 +26,6 @@ static int by_downgrading(void *arg, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     struct change *c = arg;
 
-    (void)timeout_ms;
     return zkr_rwlock_downgrade(c->lock, c->writing, ret_grant);
 }
 
@@ -177,12 +176,11 @@ TEST(the_reader_stands_at_the_place_of_the_writer)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
-    char expected[32];
     struct Stat stat;
 
-    (void)snprintf(expected, sizeof(expected), "-__READ__%010lld",
-                   (long long)sequence_of(writing));
-    assert_non_null(strstr(zkr_grant_node(reading), expected));
+    assert_non_null(
+        strstr(zkr_grant_node(reading),
+               textf("-__READ__%010lld", (long long)sequence_of(writing))));
     assert_int_equal(admin_exists(admin, node_of(reading), &stat), ZOK);
     assert_true(stat.ephemeralOwner == zkr_session_id(s));
     assert_int_not_equal(stat.dataLength, 0); /* the owner record */
@@ -310,8 +308,6 @@ static void downgrade_inside(zkr_session *session,
 {
     struct change *c = arg;
 
-    (void)session;
-    (void)e;
     c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
 }
 
@@ -554,16 +550,15 @@ TEST(a_reader_deleted_at_once_is_put_there_again)
     struct waiter writer;
     struct waiter w;
     char *name;
-    char node[256];
 
     queue_up(&writer, by_writing, rival);
     downgrade_until(ZOO_GETCHILDREN2_OP, PROXY_HOLD_REQUEST, &w, &c);
     wait_children(dir, 3);
     for (size_t i = 0; i < 2; i++) { /* two of the same number */
         name = nth_child(dir, i);
-        (void)snprintf(node, sizeof(node), "%s/%s", dir, name);
         if (strstr(name, "__READ__") != NULL)
-            assert_int_equal(admin_delete(admin, node), ZOK);
+            assert_int_equal(admin_delete(admin, textf("%s/%s", dir, name)),
+                             ZOK);
         free(name);
     }
     assert_int_equal(count_children(dir), 2);

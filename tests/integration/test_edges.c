@@ -135,7 +135,6 @@ static void holds_and_releases(zkr_grant *g)
 static void record_kind(zkr_grant *g, const struct zkr_grant_event *event,
                         void *recorder)
 {
-    (void)g;
     recorder_add(recorder, (int)event->kind, 0);
 }
 

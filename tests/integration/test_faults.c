@@ -124,8 +124,6 @@ static bool pauses(void *session)
 static void on_late_create(struct zkr__op *op,
                            const struct zkr__zk_reply *reply)
 {
-    (void)op;
-    (void)reply;
 }
 
 /* The create that the claim sent, and that a search has not found, is carried
@@ -405,9 +403,4 @@ TEST(a_session_that_ends_while_releasing_has_released)
     proxy_heal(proxy);
     assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_int_equal(count_children(path), 0);
-}
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
 }

@@ -197,25 +197,14 @@ static int put_nodes(struct admin *client)
     return rc == ZOK ? 0 : -1;
 }
 
-static bool is_up_to_date(void *server)
-{
-    return seed_last_zxid(server) == seed_last_zxid(the_server);
-}
-
-static bool has_lost_nothing(void *unused)
-{
-    (void)unused;
-    return server_ephemerals_count(odd) == sizeof(nodes) / sizeof(nodes[0]) &&
-           server_ephemerals_count(the_server) == 0;
-}
-
 /* The odd one is down while the session with the nodes ends. */
 static int make_ghosts(void)
 {
     struct admin *client;
 
     if (admin_open(server_hosts(the_server), &client) != ZOK ||
-        put_nodes(client) != 0 || !wait_until(is_up_to_date, odd, SOON_MS))
+        put_nodes(client) != 0 ||
+        !COMES(seed_last_zxid(odd) == seed_last_zxid(the_server), SOON_MS))
         return -1;
     server_kill9(odd);
     admin_close(client);
@@ -223,20 +212,19 @@ static int make_ghosts(void)
             0 ||
         server_restart(odd) != SERVER_OK)
         return -1;
-    return wait_until(has_lost_nothing, NULL, SOON_MS) ? 0 : -1;
-}
-
-static bool has_leader(void *unused)
-{
-    (void)unused;
-    return ensemble_leader(ensemble) >= 0;
+    return COMES(server_ephemerals_count(odd) ==
+                         sizeof(nodes) / sizeof(nodes[0]) &&
+                     server_ephemerals_count(the_server) == 0,
+                 SOON_MS)
+               ? 0
+               : -1;
 }
 
 static int setup(void)
 {
     int leader;
 
-    if (!wait_until(has_leader, NULL, SOON_MS))
+    if (!COMES(ensemble_leader(ensemble) >= 0, SOON_MS))
         return -1;
     leader = ensemble_leader(ensemble);
     if (leader < 0)

@@ -118,10 +118,7 @@ static void data_is(const char *text)
 
 static const char *child(const char *name)
 {
-    static char full[128];
-
-    (void)snprintf(full, sizeof(full), "%s/%s", data, name);
-    return full;
+    return textf("%s/%s", data, name);
 }
 
 /* -- while held ----------------------------------------------------------- */
@@ -481,14 +478,8 @@ TEST(a_guard_that_may_not_be_read_is_no_loss)
 
 static void on_one_of_many(int error, zkr_txn *txn, void *user)
 {
-    (void)txn;
     if (error == ZKR_OK)
         (void)atomic_fetch_add((atomic_int *)user, 1);
-}
-
-static bool are_all_made(void *made)
-{
-    return atomic_load((atomic_int *)made) == MANY;
 }
 
 TEST(so_many_at_once_go_one_after_the_other)
@@ -502,7 +493,7 @@ TEST(so_many_at_once_go_one_after_the_other)
         ok(set_async(g, data, "x", -1, -1, on_one_of_many, &made));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_release(proxy);
-    assert_true(wait_until(are_all_made, &made, 3 * SOON_MS));
+    assert_true(COMES(atomic_load(&made) == MANY, 3 * SOON_MS));
     assert_in_range(proxy_max_in_flight(proxy), 2, AT_THE_SAME_TIME);
     release(g);
 }
@@ -544,9 +535,8 @@ TEST_WITH(a_write_before_a_release_is_made_before_it, setup, teardown)
 
     for (int i = 0; i < 20; i++) {
         zkr_grant *g = acquire(m);
-        char text[16];
+        const char *text = textf("%d", i);
 
-        (void)snprintf(text, sizeof(text), "%d", i);
         ok(set_async(g, data, text, -1, 0, on_told, &t));
         zkr_grant_free(g);
         told_is(&t, (size_t)i, ZKR_OK, true);
@@ -633,9 +623,8 @@ TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup, teardown)
 
     proxy_reset_counts(proxy);
     for (int i = 0; i < 5; i++) {
-        char text[16];
+        const char *text = textf("%d", i);
 
-        (void)snprintf(text, sizeof(text), "%d", i);
         ok(set(g, text));
         data_is(text);
         proxy_cut(proxy);
@@ -764,7 +753,6 @@ static void on_storm(int error, zkr_txn *txn, void *user)
 {
     struct storm *storm = user;
 
-    (void)txn;
     (void)atomic_fetch_add(&storm->answered, 1);
     (void)atomic_fetch_add(&storm->made, error == ZKR_OK);
 }
@@ -881,9 +869,4 @@ TEST_WITH(sessions_end_in_the_middle_of_writes, setup, teardown)
     made = made_by(storms);
     print_message("%d sessions ended, %ld writes made\n", done, made);
     assert_true(made > expiries);
-}
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
 }

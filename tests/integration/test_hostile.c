@@ -121,9 +121,8 @@ static void is_refused_and_leaves_nothing(void)
 /* A path made with this name would be that of somebody else's node. */
 TEST(a_child_that_is_a_path_is_not_followed)
 {
-    char node[128];
+    const char *node = textf("%s/x", path);
 
-    (void)snprintf(node, sizeof(node), "%s/x", path);
     assert_int_equal(admin_create(admin, node, NULL), ZOK);
     assert_int_equal(admin_delete(admin, node), ZOK); /* now it lists */
     atomic_store(&wrong_child, 1);

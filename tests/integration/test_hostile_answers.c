@@ -569,16 +569,11 @@ static int serve_all(int listener, pid_t program)
 static void on_watch(int error, const struct zkr_reply *reply,
                      enum zkr_watch_why why, void *user)
 {
-    (void)error;
-    (void)reply;
-    (void)why;
-    (void)user;
 }
 
 /* Any result will do. */
 static void may(int rc)
 {
-    (void)rc;
 }
 
 static void read_all(zkr_session *s)
@@ -663,11 +658,6 @@ static void use_library(const char *hosts)
 static void on_event(zhandle_t *zh, int type, int event, const char *path,
                      void *context)
 {
-    (void)zh;
-    (void)type;
-    (void)event;
-    (void)path;
-    (void)context;
 }
 
 static void transact(zhandle_t *zh)

@@ -24,7 +24,6 @@ static struct participant b; /* of their session */
 static void record(zkr_leader *leader, const struct zkr_leader_event *e,
                    void *recorder)
 {
-    (void)leader;
     recorder_add(recorder, (int)e->kind,
                  e->kind == ZKR_LEADER_FAILED ? e->error : e->token);
 }
@@ -688,9 +687,4 @@ TEST(terms_are_counted_as_grants)
     assert_int_equal(n.grants, 2);
     assert_int_equal(n.losses, 1);
     assert_int_equal(n.releases, 1);
-}
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
 }

@@ -45,41 +45,23 @@ static int64_t boot_ms(void)
     return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-struct beats {
-    long count;
-};
-
-static bool has_beaten(void *arg)
+static void await_beats(long count)
 {
-    return proxy_requests(proxy, ZOO_MULTI_OP) >= ((struct beats *)arg)->count;
-}
-
-struct grows {
-    zkr_grant *grant;
-    int64_t beyond;
-};
-
-static bool has_grown(void *arg)
-{
-    const struct grows *grows = arg;
-
-    return zkr_grant_valid_until(grows->grant) > grows->beyond;
+    AWAIT(proxy_requests(proxy, ZOO_MULTI_OP) >= count);
 }
 
 TEST(a_held_lock_is_proven_again_and_again)
 {
     AUTO(grant) g = acquire(m);
     int64_t first = zkr_grant_valid_until(g);
-    struct beats four = { 4 };
     int64_t start = boot_ms();
-    struct grows later;
 
     assert_true(first > boot_ms() && first < boot_ms() + LEASE_MS);
-    assert_true(wait_until(has_beaten, &four, SOON_MS));
+    await_beats(4);
     assert_true(boot_ms() - start >= LEASE_MS * 4 / 5); /* 0.3 T apart */
     ok(zkr_grant_check(g));
-    later = (struct grows){ g, first + LEASE_MS / 12 };
-    assert_true(wait_until(has_grown, &later, LEASE_MS / 2));
+    assert_true(
+        COMES(zkr_grant_valid_until(g) > first + LEASE_MS / 12, LEASE_MS / 2));
     ok(zkr_grant_release(g));
     assert_int_equal(zkr_grant_valid_until(g), 0);
 }
@@ -115,11 +97,10 @@ TEST(a_silent_server_ends_the_lease_before_the_session)
     static const int states[] = { ZKR_GRANT_SUSPENDED, ZKR_GRANT_UNSURE,
                                   ZKR_GRANT_HELD };
     zkr_grant *g = acquire(m);
-    struct beats two = { 2 };
     int64_t until;
 
     ok(zkr_grant_listen(g, record_grant, r));
-    assert_true(wait_until(has_beaten, &two, SOON_MS));
+    await_beats(2);
     proxy_freeze(proxy);
     until = zkr_grant_valid_until(g);
     assert_true(recorder_wait(r, 1, SOON_MS));
@@ -142,13 +123,6 @@ TEST(a_silent_server_ends_the_lease_before_the_session)
     release(g);
 }
 
-static bool is_held_or_lost(void *grant)
-{
-    enum zkr_grant_state_kind state = zkr_grant_state(grant);
-
-    return state == ZKR_GRANT_HELD || state == ZKR_GRANT_LOST;
-}
-
 /* Returns false when, on a busy machine, the client came back after the session
  * had ended. */
 static bool comes_back_in_time(void)
@@ -166,8 +140,8 @@ static bool comes_back_in_time(void)
     assert_true(boot_ms() >= until);
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
     proxy_heal(proxy);
-    assert_true(wait_until(is_held_or_lost, g, SOON_MS));
-    held = zkr_grant_state(g) == ZKR_GRANT_HELD;
+    AWAIT((held = zkr_grant_state(g) == ZKR_GRANT_HELD) ||
+          zkr_grant_state(g) == ZKR_GRANT_LOST);
     assert_true(held || zkr_session_epoch(s) > epoch);
     if (held)
         ok(zkr_grant_release(g));
@@ -358,10 +332,9 @@ TEST(without_a_proof_a_grant_waits_for_one)
 TEST(a_lease_is_won_back_without_a_storm_of_writes)
 {
     zkr_grant *g = acquire(m);
-    struct beats five = { 5 };
     int64_t start;
 
-    assert_true(wait_until(has_beaten, &five, SOON_MS));
+    await_beats(5);
     start = boot_ms();
     while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
         proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
@@ -398,7 +371,6 @@ TEST(verify_asks_the_servers)
 
 static int by_verifying(void *grant, int64_t timeout_ms, zkr_grant **unused)
 {
-    (void)unused;
     return zkr_grant_verify(grant, timeout_ms);
 }
 
@@ -476,20 +448,17 @@ static int child_main(const char *hosts, const char *lock, uint32_t session_ms,
  * or 'n'. */
 static char answer_after(int stopped_ms, int session_ms)
 {
-    char hosts[64];
-    char timeout[16];
-    char least[16];
-    char *argv[] = { "/proc/self/exe", hosts, path, timeout, least, NULL };
+    const char *argv[] = {
+        "/proc/self/exe",        server_hosts(the_server),     path,
+        textf("%d", session_ms), textf("%d", stopped_ms - 50), NULL
+    };
     char answer = 0;
     int out[2];
     pid_t child;
 
-    (void)snprintf(hosts, sizeof(hosts), "%s", server_hosts(the_server));
     (void)snprintf(path, sizeof(path), "%s", new_path());
-    (void)snprintf(timeout, sizeof(timeout), "%d", session_ms);
-    (void)snprintf(least, sizeof(least), "%d", stopped_ms - 50);
     assert_int_equal(pipe(out), 0);
-    child = spawn_bound(argv, STDIN_FILENO, out[1]);
+    child = spawn_bound((char **)(uintptr_t)argv, STDIN_FILENO, out[1]);
     assert_true(child > 0);
     assert_int_equal(close(out[1]), 0);
     assert_int_equal(read(out[0], &answer, 1), 1);

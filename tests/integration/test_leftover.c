@@ -206,8 +206,3 @@ TEST(a_node_that_was_never_seen_goes_as_well)
     release(waiter_grant(&w));
     assert_int_equal(count_children(path), 0);
 }
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
-}

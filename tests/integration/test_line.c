@@ -246,24 +246,12 @@ TEST(all_sessions_are_served_in_order)
     }
 }
 
-struct moved {
-    char *old;
-    size_t count;
-};
-
 /* The node has gone, and there are as many as before. */
-static bool has_moved(void *arg)
+static bool has_moved(const char *old, size_t count)
 {
-    const struct moved *moved = arg;
-    char *now;
-    bool is_new;
+    AUTO(text) now = count_children(path) == count ? nth_child(path, 1) : NULL;
 
-    if (count_children(path) != moved->count)
-        return false;
-    now = nth_child(path, 1);
-    is_new = strcmp(now, moved->old) != 0;
-    free(now);
-    return is_new;
+    return now != NULL && strcmp(now, old) != 0;
 }
 
 TEST(a_claim_that_loses_its_node_queues_again)
@@ -271,15 +259,15 @@ TEST(a_claim_that_loses_its_node_queues_again)
     static const size_t order[] = { 1, 2, 0 };
     struct waiter waiters[3];
     zkr_grant *g = acquire(m);
-    struct moved moved = { NULL, 4 };
+    char *old;
 
     for (size_t i = 0; i < 3; i++) {
         waiter_start(&waiters[i], m, -1);
         wait_children(path, i + 2);
     }
-    moved.old = nth_child(path, 1);
+    old = nth_child(path, 1);
     delete_nth_child(path, 1);
-    assert_true(wait_until(has_moved, &moved, SOON_MS));
+    AWAIT(has_moved(old, 4));
     settle(s);
     release(g);
     for (size_t i = 0; i < 3; i++) {
@@ -289,7 +277,7 @@ TEST(a_claim_that_loses_its_node_queues_again)
             assert_false(waiter_is_done(&waiters[order[j]]));
         release(waiters[order[i]].grant);
     }
-    free(moved.old);
+    free(old);
 }
 
 TEST(a_lost_lock_passes_to_the_neighbour)
@@ -339,7 +327,6 @@ static void is_not_next_yet(zkr_request *last, zkr_grant *g)
 
 static void on_written(int rc, zkr_txn *txn, void *user)
 {
-    (void)txn;
     recorder_add(user, rc, 0);
 }
 

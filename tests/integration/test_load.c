@@ -54,18 +54,12 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
 static void record_reply(int error, const struct zkr_reply *reply,
                          void *recorder)
 {
-    (void)reply;
     recorder_add(recorder, error, 0);
-}
-
-static bool are_answered(void *count)
-{
-    return atomic_load(&answered) == *(int *)count;
 }
 
 static void await_answers(int count)
 {
-    assert_true(wait_until(are_answered, &count, 3 * SOON_MS));
+    assert_true(COMES(atomic_load(&answered) == count, 3 * SOON_MS));
     assert_int_equal(atomic_load(&wrong), 0);
 }
 
@@ -177,7 +171,6 @@ static bool is_put_off(void *unused)
 {
     struct zkr_counters counters = ZKR_COUNTERS_INIT;
 
-    (void)unused;
     ok(zkr_session_stats(s, &counters));
     return counters.retries == 1;
 }

@@ -41,8 +41,6 @@ FIXTURE(setup, teardown)
 
 static void on_outcome(int rc, zkr_grant *grant, void *user)
 {
-    (void)rc;
-    (void)user;
     zkr_grant_free(grant);
     (void)atomic_fetch_add(&outcomes, 1);
 }
@@ -60,11 +58,6 @@ static int waiting(zkr_session *of)
     return count;
 }
 
-static bool all_wait(void *count)
-{
-    return waiting(s) + waiting(theirs) == *(int *)count;
-}
-
 /* A thousand claims that come at once, or each when the one before it waits. */
 static void let_wait(int count, bool in_turn)
 {
@@ -75,7 +68,7 @@ static void let_wait(int count, bool in_turn)
                                    on_outcome, NULL, NULL));
         all++;
         if (in_turn || i == count)
-            assert_true(wait_until(all_wait, &all, SOON_MS));
+            AWAIT(waiting(s) + waiting(theirs) == all);
     }
     settle(s); /* the client frees what it has sent */
     settle(theirs);
@@ -100,16 +93,11 @@ static void assert_cost(int count, bool in_turn, size_t limit, size_t names)
         fail_msg("%zu bytes each, with %zu names of %zu", each, names, name);
 }
 
-static bool have_ended(void *count)
-{
-    return atomic_load(&outcomes) == *(int *)count;
-}
-
 static void cancel_all(int count)
 {
     ok(zkr_lockable_cancel(m));
     ok(zkr_lockable_cancel(rival));
-    assert_true(wait_until(have_ended, &count, SOON_MS));
+    AWAIT(atomic_load(&outcomes) == count);
 }
 
 /* The names: what is sent, the node, and what is swept. */

@@ -220,14 +220,12 @@ TEST(locks_of_all_recipes_are_members)
     zkr_unfair_mutex *um = NULL;
     zkr_semaphore *sem = NULL;
     zkr_rwlock *rw[2];
-    char path[64];
     zkr_grant *grants[7];
     zkr_grant *reader = NULL;
 
     ok(zkr_reentrant_mutex_new(ours, new_path(), NULL, &rm));
     ok(zkr_unfair_mutex_new(ours, new_path(), NULL, &um));
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    ok(zkr_semaphore_new(ours, path, 2, NULL, &sem));
+    ok(zkr_semaphore_new(ours, textf("%s", new_path()), 2, NULL, &sem));
     ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[0]));
     ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[1]));
     ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
@@ -315,9 +313,8 @@ static void wait_for_the_last(struct waiter *w, zkr_multi_lock *ml)
 static void delete_watched(const char *path)
 {
     char *name = nth_child(path, 0);
-    char node[200];
+    const char *node = textf("%s/%s", path, name);
 
-    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
     free(name);
     AWAIT(server_watches(the_server, node) > 0);
     assert_int_equal(admin_delete(admin, node), ZOK);
@@ -477,9 +474,8 @@ TEST(every_node_names_the_thread_that_acquires)
 {
     AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *grants[3];
-    char own[32];
+    const char *own = textf("\"tid\":%d,", (int)gettid());
 
-    (void)snprintf(own, sizeof(own), "\"tid\":%d,", (int)gettid());
     take(ml, grants);
     for (int i = 0; i < 3; i++) {
         char data[600];
@@ -628,9 +624,4 @@ TEST(a_lock_of_another_session_is_no_member)
     assert_int_equal(zkr_multi_lock_count(ml), 1);
     ok(zkr_multi_lock_acquire(ml, 0, grants));
     give_back(grants, 1);
-}
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
 }

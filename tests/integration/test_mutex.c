@@ -121,16 +121,15 @@ TEST(the_node_says_who_holds_it)
     release(g);
 }
 
-static bool one_watch_each(void *arg)
+static size_t count_watches(void)
 {
     char *wchp = server_4lw(the_server, "wchp");
-    size_t *expected = arg;
     size_t found = 0;
 
     for (char *p = wchp; p != NULL && (p = strstr(p, path)) != NULL; p++)
         found++;
     free(wchp);
-    return found == *expected;
+    return found;
 }
 
 /* A herd would show as one node watched by many sessions. */
@@ -142,7 +141,6 @@ TEST(each_waiter_watches_only_the_node_before_it)
     struct waiter waiters[N];
     AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    size_t expected = N + 1; /* the holder's node and its own among them */
     char *wchp;
 
     for (size_t i = 0; i < N; i++) {
@@ -151,7 +149,7 @@ TEST(each_waiter_watches_only_the_node_before_it)
         waiter_start(&waiters[i], mutexes[i], -1);
         wait_children(path, i + 2);
     }
-    assert_true(wait_until(one_watch_each, &expected, SOON_MS));
+    AWAIT(count_watches() == N + 1); /* the holder's node and its own too */
     wchp = server_4lw(the_server, "wchp");
     assert_non_null(wchp);
     for (size_t i = 0; i < N; i++) { /* "path\n\tsession\n..." */
@@ -187,16 +185,15 @@ TEST(contenders_of_other_clients_are_waited_for)
         "5f1e6773f4bd6230b745f4bd6230b745__lock__",
     };
     AUTO(mutex) m = new_mutex(s, path);
-    char child[256];
     char created[256];
     zkr_grant *none = NULL;
 
     release(acquire(m));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        (void)snprintf(child, sizeof(child), "%s/%s", path, names[i]);
-        assert_int_equal(admin_create_flags(admin, child, NULL, ZOO_SEQUENCE,
-                                            created, sizeof(created)),
-                         ZOK);
+        assert_int_equal(
+            admin_create_flags(admin, textf("%s/%s", path, names[i]), NULL,
+                               ZOO_SEQUENCE, created, sizeof(created)),
+            ZOK);
         assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
         assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none),
                          ZKR_ETIMEDOUT);

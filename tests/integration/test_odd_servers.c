@@ -107,11 +107,9 @@ TEST(every_form_of_an_address_is_accepted)
 
 static void set_config(const struct server *s, const char *line)
 {
-    char path[512];
     FILE *file;
 
-    (void)snprintf(path, sizeof(path), "%s/zoo.cfg", server_dir(s));
-    file = fopen(path, "ae");
+    file = fopen(textf("%s/zoo.cfg", server_dir(s)), "ae");
     assert_non_null(file);
     assert_true(fprintf(file, "%s\n", line) > 0);
     assert_int_equal(fclose(file), 0);
@@ -146,16 +144,16 @@ TEST(a_server_that_is_behind_costs_nothing)
 {
     struct server *behind;
     struct proxy *proxy;
-    char hosts[128];
     zkr_session *s = NULL;
     zkr_mutex *m;
     zkr_grant *g;
     long connects;
 
     assert_int_equal(server_start(NULL, &behind), SERVER_OK);
-    (void)snprintf(hosts, sizeof(hosts), "%s,%s", server_hosts(the_server),
-                   server_hosts(behind));
-    assert_int_equal(proxy_start(hosts, &proxy), 0);
+    assert_int_equal(proxy_start(textf("%s,%s", server_hosts(the_server),
+                                       server_hosts(behind)),
+                                 &proxy),
+                     0);
     ok(open_at(proxy_hosts(proxy), NULL, &s));
     m = new_mutex(s, new_path());
     g = acquire(m);

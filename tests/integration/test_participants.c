@@ -65,9 +65,8 @@ TEST(a_holder_that_does_not_heed_is_told_of_both)
 TEST(a_node_that_has_gone_cannot_be_asked)
 {
     zkr_grant *g = acquire(m);
-    char node[256];
+    const char *node = textf("%s", zkr_grant_node(g));
 
-    (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
     release(g);
     assert_int_equal(zkr_participants_revoke(s, node), ZNONODE);
     assert_non_null(strstr(zkr_error_detail(), node));
@@ -160,8 +159,6 @@ static int64_t wall_ms(void)
 /* The entry of a grant at index `i` of an earlier list. */
 static void assert_is(const struct zkr_participant *p, zkr_grant *g)
 {
-    char id[32];
-
     assert_string_equal(in_dir(p->name), zkr_grant_node(g));
     assert_int_equal(p->token, zkr_grant_token(g));
     assert_int_equal(p->error, ZKR_OK);
@@ -171,8 +168,7 @@ static void assert_is(const struct zkr_participant *p, zkr_grant *g)
     assert_true(p->since_ms < wall_ms() + 60000);
     assert_int_equal(p->data_size, p->full_size);
     assert_int_equal(p->data_size, strlen(p->data));
-    (void)snprintf(id, sizeof(id), "\"pid\":%d,", (int)getpid());
-    assert_non_null(strstr(p->data, id));
+    assert_non_null(strstr(p->data, textf("\"pid\":%d,", (int)getpid())));
 }
 
 /* Curator: TestInterProcessMutexBase.testGetParticipantNodes. */
@@ -609,7 +605,6 @@ TEST_WITH(a_directory_that_goes_meanwhile_is_empty, setup_with_two,
 
 static int list_for_300_ms(void *none)
 {
-    (void)none;
     return list_fails(s, path, 300);
 }
 
@@ -622,7 +617,6 @@ TEST_WITH(a_silent_server_does_not_delay_the_deadline, setup_with_two,
 
 static int ask_first(void *none)
 {
-    (void)none;
     return zkr_participants_revoke(ps, in_dir("lock-0000000001"));
 }
 
@@ -711,13 +705,6 @@ static void *look_on(void *arg)
     return NULL;
 }
 
-static bool has_enough_lists(void *arg)
-{
-    struct crowd *c = arg;
-
-    return atomic_load(&c->lists) >= 200 || atomic_load(&c->failed) > 0;
-}
-
 TEST(a_crowd_can_be_watched)
 {
     struct crowd c = { .mutex = m };
@@ -728,7 +715,9 @@ TEST(a_crowd_can_be_watched)
         assert_int_equal(pthread_create(&threads[i], NULL,
                                         i % 2 == 0 ? contend : look_on, &c),
                          0);
-    assert_true(wait_until(has_enough_lists, &c, 3 * SOON_MS));
+    assert_true(
+        COMES(atomic_load(&c.lists) >= 200 || atomic_load(&c.failed) > 0,
+              3 * SOON_MS));
     atomic_store(&c.stop, true);
     for (size_t i = 0; i < 8; i++)
         assert_int_equal(pthread_join(threads[i], NULL), 0);

@@ -188,31 +188,19 @@ static void *storm_main(void *arg)
     return NULL;
 }
 
-static bool has_epoch(void *arg)
-{
-    const struct wanted {
-        zkr_session *s;
-        uint64_t epoch;
-    } *w = arg;
-
-    return zkr_session_epoch(w->s) >= w->epoch && zkr_session_id(w->s) != 0;
-}
-
 /* A busy machine may need more of them for that many grants. */
 static void expire_many_times(zkr_session *s, atomic_int *grants)
 {
-    struct {
-        zkr_session *s;
-        uint64_t epoch;
-    } wanted = { s, 1 };
+    uint64_t epoch = 1;
     int64_t start = now_ms();
 
     for (size_t i = 0; goes_on(start, i, EXPIRIES) ||
                        (atomic_load(grants) <= GRANTS && i < 10 * EXPIRIES);
          i++) {
         expire(s);
-        wanted.epoch++;
-        if (!wait_until(has_epoch, &wanted, SOON_MS))
+        epoch++;
+        if (!COMES(zkr_session_epoch(s) >= epoch && zkr_session_id(s) != 0,
+                   SOON_MS))
             fail_msg("no new session after expiry %zu", i + 1);
     }
 }

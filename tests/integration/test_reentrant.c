@@ -120,7 +120,6 @@ static void stop_here(int signal)
 {
     const struct timespec a_moment = { 0, 1000000 };
 
-    (void)signal;
     atomic_store(&is_stopped, true);
     while (!atomic_load(&may_go_on))
         (void)nanosleep(&a_moment, NULL);
@@ -131,7 +130,6 @@ static bool is_granted(void *unused)
     struct zkr__list *claims = &zkr__locks_of(s)->claims;
     bool any = false;
 
-    (void)unused;
     zkr__session_lock(s);
     for (struct zkr__list *l = claims->next; l != claims; l = l->next)
         any |= ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state ==

@@ -201,11 +201,10 @@ TEST(a_node_that_the_client_refuses_is_listed_without)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
     AUTO(participants) list = NULL;
-    char full[128];
 
     for (size_t i = 0; i < 2; i++) {
-        (void)snprintf(full, sizeof(full), "%s/%s", path, names[i]);
-        assert_int_equal(admin_create(admin, full, "data"), ZOK);
+        assert_int_equal(
+            admin_create(admin, textf("%s/%s", path, names[i]), "data"), ZOK);
     }
     refuse(ZKR__ZK_GET, 1);
     atomic_store(&refuse_with, ZBADARGUMENTS);
@@ -220,7 +219,6 @@ TEST(a_node_that_the_client_refuses_is_listed_without)
 
 static void on_set(int error, const struct zkr_reply *reply, void *told)
 {
-    (void)reply;
     recorder_add(told, error, 0);
 }
 
@@ -281,9 +279,4 @@ TEST(a_refused_write_keeps_no_turn)
     atomic_store(&refuse_count, 0);
     release(g);
     assert_true(recorder_wait(told, 1, SOON_MS));
-}
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
 }

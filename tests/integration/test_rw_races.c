@@ -13,7 +13,6 @@ static int setup(void)
 {
     (void)snprintf(path, sizeof(path), "%s", new_path());
     for (int i = 0; i < SESSIONS; i++) {
-
         sessions[i] = open_session();
         ok(zkr_rwlock_new(sessions[i], path,
                           OPTS(lockable, .flags = i == 0 ? ZKR_REENTRANT : 0),

@@ -848,13 +848,12 @@ TEST(contenders_of_other_clients_are_waited_for)
 
     release(read_lock(lock));
     for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
-        char child[256];
         char created[256];
 
-        (void)snprintf(child, sizeof(child), "%s/%s", dir, theirs[i].name);
-        assert_int_equal(admin_create_flags(admin, child, NULL, ZOO_SEQUENCE,
-                                            created, sizeof(created)),
-                         ZOK);
+        assert_int_equal(
+            admin_create_flags(admin, textf("%s/%s", dir, theirs[i].name), NULL,
+                               ZOO_SEQUENCE, created, sizeof(created)),
+            ZOK);
         is_refused(by_writing);
         if (theirs[i].shared)
             release(read_lock(visitor));

@@ -167,13 +167,11 @@ TEST(many_log_in_at_once)
 TEST(a_wrong_password_is_told)
 {
     struct zkr_session_opts opts = sasl_opts();
-    char sentence[128];
 
     opts.sasl_password = "wrong";
-    (void)snprintf(sentence, sizeof(sentence),
-                   "server %s refuses our credentials",
-                   server_hosts(the_server));
-    open_fails(the_server, opts, ZKR_ZAUTHFAILED, sentence);
+    open_fails(
+        the_server, opts, ZKR_ZAUTHFAILED,
+        textf("server %s refuses our credentials", server_hosts(the_server)));
 }
 
 /* Not with the password of bob: servers compare that of an unknown user with
@@ -212,11 +210,9 @@ TEST(a_missing_login_is_told)
 
 static void set_password_of(const struct server *server, const char *password)
 {
-    char name[512];
     FILE *file;
 
-    (void)snprintf(name, sizeof(name), "%s/jaas.conf", server_dir(server));
-    file = fopen(name, "we");
+    file = fopen(textf("%s/jaas.conf", server_dir(server)), "we");
     assert_non_null(file);
     (void)fprintf(file,
                   "Server { org.apache.zookeeper.server.auth."
@@ -294,11 +290,6 @@ TEST(a_password_that_is_set_is_used_at_the_next_login)
 
 enum { LOGINS = 6, LOGINS_MS = 2500 };
 
-static bool has_logged_in_often(void *proxy)
-{
-    return proxy_requests(proxy, PROXY_CONNECT) >= LOGINS;
-}
-
 /* A sixtieth of the session timeout after the first, and longer each time: here
  * more than 4 s, and 1 s without growth. */
 TEST(refused_logins_are_tried_again_ever_more_rarely)
@@ -315,7 +306,7 @@ TEST(refused_logins_are_tried_again_ever_more_rarely)
     assert_true(wait_until(is_refused, s, SOON_MS));
     proxy_reset_counts(proxy);
     w = stopwatch_start();
-    assert_true(wait_until(has_logged_in_often, proxy, SOON_MS));
+    AWAIT(proxy_requests(proxy, PROXY_CONNECT) >= LOGINS);
     assert_true(stopwatch_says(w, LOGINS_MS, SOON_MS));
     close_through(s, proxy);
     set_password(SERVER_SASL_PASSWORD);
@@ -406,10 +397,8 @@ TEST(a_server_that_refuses_is_left_for_the_next)
 TEST(a_refusal_beside_a_server_that_is_down_is_told)
 {
     struct zkr_session_opts opts = sasl_opts();
-    char hosts[160];
+    const char *hosts = textf("127.0.0.1:1,%s", server_hosts(the_server));
 
-    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:1,%s",
-                   server_hosts(the_server));
     opts.sasl_password = "wrong";
     for (int i = 0; i < 2; i++) {
         struct stopwatch *w;

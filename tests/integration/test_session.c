@@ -77,11 +77,9 @@ TEST(want_of_descriptors_is_told)
 {
     struct rlimit before;
     struct rlimit low;
-    char by_name[32];
     zkr_session *s;
+    const char *by_name = textf("localhost:%d", server_port(the_server));
 
-    (void)snprintf(by_name, sizeof(by_name), "localhost:%d",
-                   server_port(the_server));
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     low = (struct rlimit){ DESCRIPTORS, before.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
@@ -176,11 +174,8 @@ TEST(an_open_reaches_a_server_that_is_just_starting)
 
 TEST(a_missing_chroot_is_named_and_not_created)
 {
-    char hosts[64];
-
-    (void)snprintf(hosts, sizeof(hosts), "%s/no/such/chroot",
-                   server_hosts(the_server));
-    expect_refusal(hosts, ZKR_ENOCHROOT, "/no/such/chroot");
+    expect_refusal(textf("%s/no/such/chroot", server_hosts(the_server)),
+                   ZKR_ENOCHROOT, "/no/such/chroot");
     assert_non_null(strstr(zkr_error_detail(), "-101"));
     assert_int_equal(admin_exists(admin, "/no", NULL), ZNONODE);
 }
@@ -362,7 +357,6 @@ TEST(a_chroot_is_a_prefix_that_nobody_sees)
     AUTO(session) s = NULL;
     AUTO(mutex) m = NULL;
     zkr_grant *g;
-    char full[256];
 
     assert_int_equal(admin_create(admin, "/app", NULL), ZOK);
     s = open_session_with(OPTS(session, .chroot = "/app"));
@@ -371,8 +365,8 @@ TEST(a_chroot_is_a_prefix_that_nobody_sees)
     assert_string_equal(zkr_lockable_path(m), "/locks/orders");
     assert_ptr_equal(strstr(zkr_grant_node(g), "/locks/orders/_c_"),
                      zkr_grant_node(g));
-    (void)snprintf(full, sizeof(full), "/app%s", zkr_grant_node(g));
-    assert_int_equal(admin_exists(admin, full, NULL), ZOK);
+    assert_int_equal(
+        admin_exists(admin, textf("/app%s", zkr_grant_node(g)), NULL), ZOK);
     release(g);
     /* When somebody else removes it, we do not create it again. */
     assert_int_equal(admin_delete_tree(admin, "/app"), ZOK);
@@ -449,7 +443,6 @@ TEST(a_timeout_granted_anew_counts_from_there_on)
     zkr_session *s;
     zkr_mutex *m;
     zkr_grant *g;
-    char config[256];
     FILE *f;
 
     assert_int_equal(server_start(NULL, &own), SERVER_OK);
@@ -457,8 +450,7 @@ TEST(a_timeout_granted_anew_counts_from_there_on)
                         OPTS(session, .session_timeout_ms = 10000), &s));
     assert_int_equal(zkr_session_timeout_ms(s), 10000);
     m = new_mutex(s, "/locks/orders");
-    (void)snprintf(config, sizeof(config), "%s/zoo.cfg", server_dir(own));
-    f = fopen(config, "ae");
+    f = fopen(textf("%s/zoo.cfg", server_dir(own)), "ae");
     assert_non_null(f);
     (void)fputs("maxSessionTimeout=1500\n", f);
     assert_int_equal(fclose(f), 0);
@@ -485,7 +477,6 @@ static void free_myself(zkr_session *s, const struct zkr_session_event *e,
 {
     struct freeing *f = user;
 
-    (void)s;
     zkr_listener_free(f->listener);
     recorder_add(f->recorder, (int)e->state, 0);
 }
@@ -512,8 +503,6 @@ static void be_slow(zkr_session *s, const struct zkr_session_event *e,
 {
     struct slow *slow = user;
 
-    (void)s;
-    (void)e;
     recorder_add(slow->entered, 0, 0);
     sleep_ms(100);
     atomic_store(&slow->left, true);
@@ -628,8 +617,6 @@ struct inherited {
 
 static int answer_17(zhandle_t *zh, void *user)
 {
-    (void)zh;
-    (void)user;
     return 17;
 }
 
@@ -798,7 +785,6 @@ TEST(nothing_is_left_after_an_open_that_failed)
 static void count_line(enum zkr_log_level level, const char *message,
                        void *user)
 {
-    (void)message;
     recorder_add(user, (int)level, 0);
 }
 
@@ -853,7 +839,6 @@ static void count_lines_of_path(enum zkr_log_level level, const char *message,
 {
     struct lines *lines = user;
 
-    (void)level;
     if (strstr(message, lines->path) != NULL)
         (void)atomic_fetch_add(&lines->of_path, 1);
 }
@@ -905,8 +890,6 @@ static atomic_int cause_of_suspended;
 static void note_cause(zkr_session *s, const struct zkr_session_event *event,
                        void *user)
 {
-    (void)s;
-    (void)user;
     if (event->state == ZKR_SESSION_SUSPENDED)
         atomic_store(&cause_of_suspended, (int)event->cause);
     else
@@ -1003,9 +986,6 @@ TEST(the_hook_of_a_closed_session_is_not_called)
 static void ignore_event(zhandle_t *zh, int type, int state, const char *path,
                          void *connected)
 {
-    (void)zh;
-    (void)type;
-    (void)path;
     if (state == ZOO_CONNECTED_STATE)
         atomic_store((atomic_bool *)connected, true);
 }

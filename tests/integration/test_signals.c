@@ -26,13 +26,11 @@ static int list_threads(long *tids)
 
 static uint64_t blocked_by(long tid)
 {
-    char path[64];
     char line[256];
     unsigned long long mask = 0;
     FILE *f;
 
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%ld/status", tid);
-    f = fopen(path, "re");
+    f = fopen(textf("/proc/self/task/%ld/status", tid), "re");
     assert_non_null(f);
     while (fgets(line, sizeof(line), f) != NULL)
         (void)sscanf(line, "SigBlk: %llx", &mask);
@@ -90,7 +88,6 @@ static atomic_bool stop;
 
 static void on_signal(int sig)
 {
-    (void)sig;
     signals++;
 }
 

@@ -83,7 +83,6 @@ static bool has_no_node(void *unused)
 {
     bool none;
 
-    (void)unused;
     zkr__session_lock(s);
     none = cohort()->delegate == NULL;
     zkr__session_unlock(s);
@@ -94,7 +93,6 @@ static bool has_seen_others(void *unused)
 {
     bool seen;
 
-    (void)unused;
     zkr__session_lock(s);
     seen = cohort()->stay.contended;
     zkr__session_unlock(s);
@@ -105,7 +103,6 @@ static bool is_alone(void *unused)
 {
     bool alone;
 
-    (void)unused;
     zkr__session_lock(s);
     alone = cohort()->stay.alone && cohort()->lock->line->watched;
     zkr__session_unlock(s);
@@ -183,9 +180,8 @@ TEST(a_lock_that_stays_is_taken_again_without_a_request)
 TEST(each_grant_has_the_record_of_the_node_that_stays)
 {
     zkr_grant *g = acquire(m);
-    char record[1024];
+    const char *record = textf("%s", zkr_grant_record(g));
 
-    (void)snprintf(record, sizeof(record), "%s", zkr_grant_record(g));
     assert_non_null(strstr(record, "\"pid\":"));
     release(g);
     g = acquire(m);

@@ -31,16 +31,10 @@ FIXTURE(setup, teardown)
 static void on_event(zhandle_t *zh, int type, int state, const char *node,
                      void *user)
 {
-    (void)zh;
-    (void)type;
-    (void)state;
-    (void)node;
-    (void)user;
 }
 
 static void ignore_line(const char *line)
 {
-    (void)line;
 }
 
 /* It disconnects without closing the session, because the session is not its
@@ -67,11 +61,9 @@ static void create_as_session(int64_t session_id, const char *node)
 static void make_twin(size_t n)
 {
     AUTO(text) name = nth_child(path, n);
-    char node[256];
 
     name[strlen(name) - DIGITS] = '\0';
-    (void)snprintf(node, sizeof(node), "%s/%s", path, name);
-    create_as_session(zkr_session_id(s), node);
+    create_as_session(zkr_session_id(s), textf("%s/%s", path, name));
 }
 
 /* Leaves the claim without a connection, and with two nodes. */

@@ -119,14 +119,13 @@ TEST(none_is_made_when_one_is_refused)
 {
     for (int wrong = 0; wrong < 3; wrong++) {
         AUTO(txn) t = new_txn();
-        char number[32];
 
         for (int i = 0; i < 3; i++)
             ok(zkr_txn_set(t, dir, "new", 3, i == wrong ? 9 : i));
         assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_ZBADVERSION);
         assert_int_equal(zkr_txn_failed(t), wrong);
-        (void)snprintf(number, sizeof(number), "operation %d", wrong);
-        assert_non_null(strstr(zkr_error_detail(), number));
+        assert_non_null(
+            strstr(zkr_error_detail(), textf("operation %d", wrong)));
         assert_non_null(strstr(zkr_error_detail(), dir));
         for (size_t i = 0; i < 3; i++)
             assert_null(zkr_txn_stat(t, i));
@@ -152,7 +151,6 @@ TEST(one_operation_is_a_transaction_too)
 
 static void on_never(int error, zkr_txn *t, void *user)
 {
-    (void)t;
     recorder_add(user, error, 0);
 }
 
@@ -181,13 +179,11 @@ TEST(a_transaction_is_for_one_session_and_one_commit)
 TEST(a_large_transaction_is_taken)
 {
     zkr_txn *t = new_txn();
-    char name[96];
     int count = 0;
     int rc;
 
     do {
-        (void)snprintf(name, sizeof(name), "%080d", count);
-        rc = zkr_txn_create(t, in_dir(name), "", 0, NULL);
+        rc = zkr_txn_create(t, in_dir(textf("%080d", count)), "", 0, NULL);
         count += rc == ZKR_OK;
     } while (rc == ZKR_OK);
     assert_int_equal(rc, ZKR_ETOOLONG);
@@ -297,9 +293,4 @@ TEST(a_session_that_ends_at_the_worst_moment_does_no_harm)
         settle(s);
         data_is("old");
     }
-}
-
-int main(void)
-{
-    return run_with_server(NULL, test_run_all);
 }

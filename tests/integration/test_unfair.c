@@ -58,9 +58,6 @@ FIXTURE(setup, teardown)
 
 static void ignore_outcome(int error, zkr_grant *g, void *user)
 {
-    (void)error;
-    (void)g;
-    (void)user;
 }
 
 TEST(one_request_takes_it_and_one_gives_it_back)

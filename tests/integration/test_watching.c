@@ -137,61 +137,35 @@ static struct told last_of(struct log *log)
     return last;
 }
 
-struct wanted {
-    struct log *log;
-    size_t count;
-    int error;
-    const char *text; /* the data or the names */
-};
-
-static bool has_count(void *arg)
-{
-    struct wanted *w = arg;
-
-    return count_of(w->log) >= w->count;
-}
-
 /* The next call after `n` others, with these members. */
 static void expect(struct log *log, size_t n, enum zkr_watch_why why, int error,
                    const char *text)
 {
-    struct wanted w = { .log = log, .count = n + 1 };
     const struct told *t = &log->calls[n];
 
-    if (!wait_until(has_count, &w, SOON_MS))
+    if (!COMES(count_of(log) > n, SOON_MS))
         fail_msg("call %zu ('%s') does not come", n, text);
     assert_int_equal(t->error, error);
     assert_int_equal(t->why, why);
     assert_string_equal(t->names[0] != '\0' ? t->names : t->data, text);
 }
 
-static bool is_told(void *arg)
-{
-    struct wanted *w = arg;
-    struct told last = last_of(w->log);
-
-    return last.error == w->error &&
-           strcmp(last.names[0] != '\0' ? last.names : last.data, w->text) == 0;
-}
-
 /* Sooner or later this is told last, however many calls it takes. */
 static void await_told(struct log *log, int error, const char *text)
 {
-    struct wanted w = { .log = log, .error = error, .text = text };
     struct told last;
 
-    if (wait_until(is_told, &w, SOON_MS))
-        return;
-    last = last_of(log);
-    fail_msg("told last: %d '%s' '%s', not %d '%s'", last.error, last.data,
-             last.names, error, text);
+    if (!COMES((last = last_of(log)).error == error &&
+                   strcmp(last.names[0] != '\0' ? last.names : last.data,
+                          text) == 0,
+               SOON_MS))
+        fail_msg("told last: %d '%s' '%s', not %d '%s'", last.error, last.data,
+                 last.names, error, text);
 }
 
 static void at_once(zkr_session *session, const struct zkr_session_event *e,
                     void *user)
 {
-    (void)session;
-    (void)e;
     atomic_store((atomic_bool *)user, true);
 }
 
@@ -215,10 +189,7 @@ static void expect_no_more(struct log *log, size_t count)
 
 static const char *child(const char *name)
 {
-    static char full[128];
-
-    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
-    return full;
+    return textf("%s/%s", path, name);
 }
 
 static void create(const char *at, const char *data)
@@ -609,9 +580,8 @@ TEST(a_change_between_two_sessions_is_told)
     AUTO(log) log = watch_new("0");
 
     for (size_t i = 1; i < 3; i++) {
-        char data[8];
+        const char *data = textf("%zu", i);
 
-        (void)snprintf(data, sizeof(data), "%zu", i);
         disconnect(proxy, s);
         expire(s);
         set(path, data);
@@ -665,9 +635,8 @@ TEST(a_session_that_ends_under_a_read_is_a_gap)
     AUTO(log) log = watch_new("0");
 
     for (size_t i = 1; i < 3; i++) {
-        char data[8];
+        const char *data = textf("%zu", i);
 
-        (void)snprintf(data, sizeof(data), "%zu", i);
         proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
         set(path, data);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -691,11 +660,9 @@ TEST(a_server_that_restarts_ends_no_watch)
     expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
     expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
     for (int i = 0; i < 2; i++) {
-        char text[8];
-        char names[8];
+        const char *text = textf("%d", i + 1);
+        const char *names = textf(i == 0 ? "x " : "x y ");
 
-        (void)snprintf(text, sizeof(text), "%d", i + 1);
-        (void)snprintf(names, sizeof(names), i == 0 ? "x " : "x y ");
         server_kill9(the_server);
         restart_server();
         set(path, text);
@@ -710,14 +677,12 @@ TEST(a_server_that_restarts_ends_no_watch)
 TEST(the_last_of_many_changes_is_told)
 {
     AUTO(log) log = NULL;
-    char data[16];
 
     create(path, "0");
     log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
     for (int i = 1; i <= 20; i++) {
-        (void)snprintf(data, sizeof(data), "%d", i);
-        set(path, data);
+        set(path, textf("%d", i));
     }
     settle(s);
     atomic_store(&log->held, false);
@@ -819,15 +784,12 @@ static void watch_child(int error, const struct zkr_reply *reply,
                         enum zkr_watch_why why, void *user)
 {
     struct tree *tree = user;
-    char full[128];
 
-    (void)error;
-    (void)why;
     if (reply == NULL || reply->count == 0 || tree->child != NULL)
         return;
-    (void)snprintf(full, sizeof(full), "%s/%s", path, reply->names[0]);
-    tree->rc = zkr_session_watch(s, full, ZKR_WATCH_DATA, NULL, record,
-                                 tree->log, &tree->child);
+    tree->rc = zkr_session_watch(s, textf("%s/%s", path, reply->names[0]),
+                                 ZKR_WATCH_DATA, NULL, record, tree->log,
+                                 &tree->child);
 }
 
 TEST(a_callback_can_watch_more)
@@ -869,12 +831,6 @@ TEST(the_event_loop_of_the_program_tells)
 }
 
 /* -- ends ----------------------------------------------------------------- */
-
-/* Those of the test before go when the server has closed its connection. */
-static void wait_watches(int count)
-{
-    AWAIT(server_watch_count(the_server) == count);
-}
 
 /* A watch on the children stayed on the server until a child came. */
 TEST(a_free_takes_the_watch_off_the_server)
@@ -973,7 +929,6 @@ static void free_when_lost(zkr_session *session,
 {
     struct lasting *l = user;
 
-    (void)session;
     if (e->state != ZKR_SESSION_LOST)
         return;
     for (int i = 0; i < 3; i++)
@@ -1009,14 +964,6 @@ TEST(a_watch_may_be_freed_as_its_session_ends)
     }
 }
 
-/* Its session may have ended before. */
-static bool is_cut_off(void *session)
-{
-    enum zkr_session_state_kind state = zkr_session_state(session);
-
-    return state == ZKR_SESSION_SUSPENDED || state == ZKR_SESSION_LOST;
-}
-
 TEST(a_watch_may_be_freed_at_any_moment)
 {
     for (int i = 0; i < 300; i++) {
@@ -1031,7 +978,9 @@ TEST(a_watch_may_be_freed_at_any_moment)
             settle(s);
         if (i % 7 == 0) {
             proxy_cut(proxy);
-            assert_true(wait_until(is_cut_off, s, SOON_MS));
+            /* its session may have ended before */
+            AWAIT(zkr_session_state(s) == ZKR_SESSION_SUSPENDED ||
+                  zkr_session_state(s) == ZKR_SESSION_LOST);
         }
         if (i % 30 == 0)
             expire(s);
@@ -1059,16 +1008,15 @@ static void record_value(int error, const struct zkr_reply *reply,
 {
     struct node *node = user;
 
-    (void)why;
     if (error == ZKR_OK)
         atomic_store(&node->value, atoi(reply->data));
     (void)atomic_fetch_add(&node->calls, 1);
 }
 
-static bool have_value(void *value)
+static bool have_value(int value)
 {
     for (int i = 0; i < MANY; i++) {
-        if (atomic_load(&nodes[i].value) != *(int *)value)
+        if (atomic_load(&nodes[i].value) != value)
             return false;
     }
     return true;
@@ -1076,25 +1024,15 @@ static bool have_value(void *value)
 
 static const char *node_name(int i)
 {
-    char name[16];
-
-    (void)snprintf(name, sizeof(name), "%d", i);
-    return child(name);
+    return child(textf("%d", i));
 }
 
 static void set_all(int value)
 {
-    char data[16];
+    const char *data = textf("%d", value);
 
-    (void)snprintf(data, sizeof(data), "%d", value);
     for (int i = 0; i < MANY; i++)
         set(node_name(i), data);
-}
-
-static void wait_value(int value)
-{
-    if (!wait_until(have_value, &value, SOON_MS))
-        fail_msg("not all watches tell %d", value);
 }
 
 TEST(a_thousand_watches_on_one_session)
@@ -1108,17 +1046,17 @@ TEST(a_thousand_watches_on_one_session)
         ok(zkr_session_watch(s, node_name(i), ZKR_WATCH_DATA, NULL,
                              record_value, &nodes[i], &nodes[i].watch));
     }
-    wait_value(1);
+    AWAIT(have_value(1));
     wait_watches(MANY);
     set_all(2);
-    wait_value(2);
+    AWAIT(have_value(2));
     disconnect(proxy, s);
     set_all(3);
     connect_again(proxy, s);
-    wait_value(3);
+    AWAIT(have_value(3));
     expire(s);
     set_all(4);
-    wait_value(4);
+    AWAIT(have_value(4));
     wait_watches(MANY);
     began_ms = now_ms();
     for (int i = 0; i < MANY; i++)

@@ -22,7 +22,6 @@ static void on_acl(int rc, struct ACL_vector *acl, struct Stat *stat,
 {
     const struct visit *v = data;
 
-    (void)stat;
     recorder_add(v->answers, rc, acl == NULL ? -1 : acl->count);
 }
 
@@ -61,8 +60,6 @@ TEST(the_handle_serves_calls_that_we_do_not_wrap)
 
 static int answer_17(zhandle_t *zh, void *user)
 {
-    (void)zh;
-    (void)user;
     return 17;
 }
 
@@ -95,23 +92,9 @@ TEST(without_a_connection_it_is_not_called)
     recorder_free(v.answers);
 }
 
-struct wanted {
-    zkr_session *session;
-    enum zkr_session_state_kind state;
-};
-
-static bool is_in_state(void *arg)
-{
-    const struct wanted *w = arg;
-
-    return zkr_session_state(w->session) == w->state;
-}
-
 static bool comes_to(zkr_session *s, enum zkr_session_state_kind state)
 {
-    struct wanted w = { s, state };
-
-    return wait_until(is_in_state, &w, SOON_MS);
+    return COMES(zkr_session_state(s) == state, SOON_MS);
 }
 
 /* The handle has expired, and is still there. */
@@ -224,7 +207,6 @@ static int try_to_wait(zhandle_t *zh, void *user)
     struct visit *v = user;
     zkr_grant *g = NULL;
 
-    (void)zh;
     recorder_add(v->answers, zkr_session_close(v->session), 0);
     recorder_add(v->answers, zkr_mutex_acquire(v->mutex, -1, &g), 0);
     return ZOK;
@@ -253,7 +235,6 @@ static void ask_in_a_callback(zkr_session *s,
     const struct visit *v = user;
     int rc = zkr_session_with_handle(s, ask_acl, user);
 
-    (void)event;
     if (rc != ZOK)
         recorder_add(v->answers, rc, -1);
 }

@@ -98,11 +98,10 @@ static void run(const struct mix *m, struct worker *w)
 
 static void touch(const struct mix *m, const char *name)
 {
-    char path[PATH_MAX];
     int fd;
 
-    (void)snprintf(path, sizeof(path), "%s/%s", m->dir, name);
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    fd = open(textf("%s/%s", m->dir, name), O_WRONLY | O_CREAT | O_CLOEXEC,
+              0600);
     assert_true(fd >= 0);
     (void)close(fd);
 }
@@ -182,12 +181,10 @@ struct entry fleet_catch(struct mix *m, const struct worker *w,
 
 void fleet_let_go(const struct mix *m, const struct worker *w, const char *mode)
 {
-    char path[PATH_MAX];
     char name[64];
 
     stall_name(w, mode, name);
-    (void)snprintf(path, sizeof(path), "%s/%s", m->dir, name);
-    assert_int_equal(unlink(path), 0);
+    assert_int_equal(unlink(textf("%s/%s", m->dir, name)), 0);
 }
 
 static size_t sections_like(const struct mix *m, const struct worker *w)
@@ -218,67 +215,36 @@ void fleet_check_shares(const struct mix *m)
 
 /* Waiting */
 
-/* The condition of a wait. */
-struct goal {
-    struct mix *mix;
-    size_t sections;
-    size_t from;
-    const char *what;
-    const char *worker;
-    bool only_writers;
-    bool too_early;
-    char node[512];
-};
-
-static bool has_sections(void *arg)
-{
-    struct goal *g = arg;
-
-    journal_read(&g->mix->journal);
-    return g->mix->journal.sections >= g->sections;
-}
-
 void await_sections(struct mix *m, size_t sections)
 {
-    struct goal g = { .mix = m, .sections = m->sections_before + sections };
-
-    if (!wait_until(has_sections, &g, PATIENCE_MS))
+    if (!COMES((journal_read(&m->journal),
+                m->journal.sections >= m->sections_before + sections),
+               PATIENCE_MS))
         fail_msg("only %zu of %zu sections", m->journal.sections, sections);
-}
-
-static bool has_entry(void *arg)
-{
-    struct goal *g = arg;
-
-    journal_read(&g->mix->journal);
-    return journal_find(&g->mix->journal, g->from, g->what, g->worker) != NULL;
 }
 
 struct entry await_entry(struct mix *m, size_t from, const char *what,
                          const char *worker)
 {
-    struct goal g = { .mix = m, .from = from, .what = what, .worker = worker };
+    const struct entry *found;
 
-    if (!wait_until(has_entry, &g, PATIENCE_MS))
+    if (!COMES((journal_read(&m->journal),
+                found = journal_find(&m->journal, from, what, worker)) != NULL,
+               PATIENCE_MS))
         fail_msg("no %s of %s", what, worker);
-    return *journal_find(&m->journal, from, what, worker);
+    return *found;
 }
 
-static bool has_enter(void *arg)
+static bool has_enter(struct mix *m, size_t from, bool only_writers)
 {
-    struct goal *g = arg;
-
-    journal_read(&g->mix->journal);
-    return journal_has_enter(&g->mix->journal, g->from, g->only_writers);
+    journal_read(&m->journal);
+    return journal_has_enter(&m->journal, from, only_writers);
 }
 
-static bool are_two_inside(void *arg)
+static bool are_two_inside(struct journal *j, size_t from)
 {
-    const struct goal *g = arg;
-    const struct journal *j = &g->mix->journal;
-
-    journal_read(&g->mix->journal);
-    for (size_t i = g->from + 1; i < j->count; i++) {
+    journal_read(j);
+    for (size_t i = from + 1; i < j->count; i++) {
         const struct entry *e = &j->entries[i];
 
         if (strcmp(e->what, "ENTER") == 0 && strcmp(e[-1].what, "ENTER") == 0 &&
@@ -294,71 +260,54 @@ void fleet_share(struct mix *m)
     const struct worker *other = strcmp(m->layout, "kazoo") == 0
                                      ? fleet_worker(KIND_C, 1)
                                      : fleet_worker(KIND_CURATOR, 0);
-    struct goal g = { .mix = m, .from = m->journal.count };
+    size_t from = m->journal.count;
 
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
         if (w != first && w != other)
             stop(m, w);
     }
-    if (!wait_until(are_two_inside, &g, PATIENCE_MS))
+    if (!COMES(are_two_inside(&m->journal, from), PATIENCE_MS))
         fail_msg("%s and %s never share", first->name, other->name);
 }
 
 void await_enter(struct mix *m, size_t from, bool only_writers)
 {
-    struct goal g = { .mix = m, .from = from, .only_writers = only_writers };
-
-    if (!wait_until(has_enter, &g, PATIENCE_MS))
+    if (!COMES(has_enter(m, from, only_writers), PATIENCE_MS))
         fail_msg("nobody enters any more");
 }
 
 /* The journal is read before the node is looked for: a worker that has entered
  * by then was granted while the node was still there. */
-static bool has_gone(void *arg)
-{
-    struct goal *g = arg;
-    bool entered = has_enter(g);
-
-    if (admin_exists(admin, g->node, NULL) == ZNONODE)
-        return true;
-    g->too_early = entered;
-    return entered;
-}
-
 void await_gone(struct mix *m, size_t from, const struct entry *held)
 {
-    struct goal g = { .mix = m,
-                      .from = from,
-                      .only_writers = m->limit == 0 && !held->writes };
+    bool only_writers = m->limit == 0 && !held->writes;
+    bool entered, gone;
+    char node[512];
 
-    (void)snprintf(g.node, sizeof(g.node), "%s/%s", m->held, held->node);
-    if (!wait_until(has_gone, &g, PATIENCE_MS))
-        fail_msg("%s stays", g.node);
-    if (g.too_early)
-        fail_msg("somebody entered while %s was there", g.node);
+    (void)snprintf(node, sizeof(node), "%s/%s", m->held, held->node);
+    if (!COMES((entered = has_enter(m, from, only_writers),
+                gone = admin_exists(admin, node, NULL) == ZNONODE) ||
+                   entered,
+               PATIENCE_MS))
+        fail_msg("%s stays", node);
+    if (!gone)
+        fail_msg("somebody entered while %s was there", node);
 }
 
-struct queued {
-    const char *path;
-    int64_t session;
-};
-
-static bool is_queued(void *arg)
+static bool is_queued(const char *path, int64_t session)
 {
-    const struct queued *q = arg;
     char **names;
     size_t count;
     bool found = false;
 
-    if (admin_children(admin, q->path, &names, &count) != ZOK)
+    if (admin_children(admin, path, &names, &count) != ZOK)
         return false;
     for (size_t i = 0; i < count && !found; i++) {
         struct Stat stat;
-        char node[512];
 
-        (void)snprintf(node, sizeof(node), "%s/%s", q->path, names[i]);
-        found = admin_exists(admin, node, &stat) == ZOK &&
-                stat.ephemeralOwner == q->session;
+        found =
+            admin_exists(admin, textf("%s/%s", path, names[i]), &stat) == ZOK &&
+            stat.ephemeralOwner == session;
     }
     admin_children_free(names, count);
     return found;
@@ -366,8 +315,6 @@ static bool is_queued(void *arg)
 
 void await_queued(const struct mix *m, const struct worker *w)
 {
-    struct queued q = { m->queue, w->session };
-
-    if (!wait_until(is_queued, &q, PATIENCE_MS))
+    if (!COMES(is_queued(m->queue, w->session), PATIENCE_MS))
         fail_msg("%s does not queue", w->name);
 }

@@ -13,11 +13,9 @@
 static void write_file(const char *dir, const char *name, const char *text,
                        int flags)
 {
-    char path[PATH_MAX];
     int fd;
 
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0600);
+    fd = open(textf("%s/%s", dir, name), O_WRONLY | O_CLOEXEC | flags, 0600);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     (void)close(fd);
@@ -26,10 +24,9 @@ static void write_file(const char *dir, const char *name, const char *text,
 void journal_create(struct journal *j, const char *dir)
 {
     char path[PATH_MAX];
-    char zeros[64];
 
-    (void)snprintf(zeros, sizeof(zeros), "%020d %020d %020d\n", 0, 0, 0);
-    write_file(dir, "resource", zeros, O_CREAT | O_EXCL);
+    write_file(dir, "resource", textf("%020d %020d %020d\n", 0, 0, 0),
+               O_CREAT | O_EXCL);
     write_file(dir, "journal", "", O_CREAT | O_EXCL);
     (void)snprintf(path, sizeof(path), "%s/journal", dir);
     *j = (struct journal){ .file = fopen(path, "re") };
@@ -46,10 +43,7 @@ void journal_free(struct journal *j)
 
 void journal_note_ended(const char *dir, const char *worker)
 {
-    char line[64];
-
-    (void)snprintf(line, sizeof(line), "ENDED %s - - 0 0\n", worker);
-    write_file(dir, "journal", line, O_APPEND);
+    write_file(dir, "journal", textf("ENDED %s - - 0 0\n", worker), O_APPEND);
 }
 
 static void add_entry(struct journal *j, const char *line)

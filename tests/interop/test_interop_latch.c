@@ -32,10 +32,7 @@ TEST_ROWS(pair, pairs, row)
 
 static void names_leader(struct worker *w, const char *id)
 {
-    char answer[64];
-
-    (void)snprintf(answer, sizeof(answer), "leader %s", id);
-    worker_do(w, answer, "leader");
+    worker_do(w, textf("leader %s", id), "leader");
 }
 
 /* By the ids, which are their names. */

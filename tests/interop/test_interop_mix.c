@@ -212,12 +212,10 @@ static void restart_under_lessees_of_each_kind(struct mix *m)
 
 static int64_t counter_of(const struct mix *m)
 {
-    char path[PATH_MAX];
     int64_t counter = -1;
     FILE *f;
 
-    (void)snprintf(path, sizeof(path), "%s/resource", m->dir);
-    f = fopen(path, "re");
+    f = fopen(textf("%s/resource", m->dir), "re");
     assert_non_null(f);
     assert_int_equal(fscanf(f, "%" SCNd64, &counter), 1);
     (void)fclose(f);

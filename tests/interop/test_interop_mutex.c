@@ -44,9 +44,8 @@ TEST(a_foreign_child_blocks_curator_and_not_us)
     struct worker *them;
     const char *path =
         pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
-    char child[128];
+    const char *child = textf("%s/-", path);
 
-    (void)snprintf(child, sizeof(child), "%s/-", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create(admin, child, NULL), ZOK);
     worker_do(them, "busy", "acquire write 0");

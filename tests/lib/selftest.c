@@ -248,11 +248,6 @@ TEST(test_server_dies_with_us)
     assert_death_cleans_up(SIGKILL);
 }
 
-static bool has_leader(void *arg)
-{
-    return ensemble_leader(arg) >= 0;
-}
-
 /* Three servers: one leads; after its death another one does. */
 TEST(test_ensemble)
 {
@@ -268,7 +263,7 @@ TEST(test_ensemble)
     ok(admin_create(a, "/agreed", NULL));
 
     server_kill9(ensemble_server(e, first));
-    assert_true(wait_until(has_leader, e, SOON_MS));
+    assert_true(COMES(ensemble_leader(e) >= 0, SOON_MS));
     assert_int_not_equal(ensemble_leader(e), first);
     ok(admin_exists(a, "/agreed", NULL));
     ok(server_restart(ensemble_server(e, first)));
@@ -291,11 +286,6 @@ struct victim {
     zhandle_t *zh;
 };
 
-static bool is_connected(void *zh)
-{
-    return zoo_state(zh) == ZOO_CONNECTED_STATE;
-}
-
 /* How often it sees CONNECTING before that depends on who is faster. */
 static bool was_told_expired(void *events)
 {
@@ -314,7 +304,7 @@ static void open_victim(struct victim *v, const struct server *s)
     v->zh = zookeeper_init2(server_hosts(s), on_session_event, 30000, NULL,
                             v->events, ZOO_NO_LOG_CLIENTENV, ignore_log);
     assert_non_null(v->zh);
-    assert_true(wait_until(is_connected, v->zh, SOON_MS));
+    assert_true(COMES(zoo_state(v->zh) == ZOO_CONNECTED_STATE, SOON_MS));
     ok(zoo_create(v->zh, "/victim", NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
                   ZOO_EPHEMERAL, NULL, 0));
 }
@@ -524,25 +514,15 @@ TEST(test_recorder_times_out)
     recorder_free(r);
 }
 
-static bool is_third_time(void *arg)
-{
-    return ++*(int *)arg == 3;
-}
-
-static bool is_never(void *arg)
-{
-    return false;
-}
-
 /* A condition is asked until it holds, or until the time is up. */
 TEST(test_wait_until)
 {
     struct stopwatch *w = stopwatch_start();
     int asked = 0;
 
-    assert_true(wait_until(is_third_time, &asked, SOON_MS));
+    assert_true(COMES(++asked == 3, SOON_MS));
     assert_int_equal(asked, 3);
-    assert_false(wait_until(is_never, NULL, 30));
+    assert_false(COMES(false, 30));
     assert_true(stopwatch_says(w, 30, 3000));
 }
 

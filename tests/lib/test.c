@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { TEXT_MAX = 4096 };
+
 unsigned test_patience_s = 240;
 const struct test_case *test_current;
 
@@ -30,6 +32,42 @@ void test_ok(int rc, const char *call, const char *file, int line)
         print_error(", %s: %s", zkr_strerror(rc), zkr_error_detail());
     print_error("\n");
     _fail(file, line);
+}
+
+struct kept_text {
+    struct kept_text *next;
+    char text[];
+};
+
+static struct kept_text *kept_texts;
+static pthread_mutex_t texts_lock = PTHREAD_MUTEX_INITIALIZER;
+
+const char *textf(const char *format, ...)
+{
+    struct kept_text *kept = malloc(sizeof(*kept) + TEXT_MAX);
+    va_list args;
+
+    if (kept == NULL)
+        abort();
+    va_start(args, format);
+    if (vsnprintf(kept->text, TEXT_MAX, format, args) >= TEXT_MAX)
+        abort();
+    va_end(args);
+    (void)pthread_mutex_lock(&texts_lock);
+    kept->next = kept_texts;
+    kept_texts = kept;
+    (void)pthread_mutex_unlock(&texts_lock);
+    return kept->text;
+}
+
+static void forget_texts(void)
+{
+    while (kept_texts != NULL) {
+        struct kept_text *next = kept_texts->next;
+
+        free(kept_texts);
+        kept_texts = next;
+    }
 }
 
 pthread_t thread_start(void *(*main)(void *), void *arg)
@@ -100,6 +138,7 @@ static int end(void **state)
     int rc = test->teardown != NULL ? test->teardown() : 0;
 
     (void)alarm(0);
+    forget_texts();
     return rc;
 }
 

@@ -31,6 +31,10 @@
 #define ok(call) test_ok((call), #call, __FILE__, __LINE__)
 void test_ok(int rc, const char *call, const char *file, int line);
 
+/* A text that is there until the test ends. */
+const char *textf(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* A thread of a test, and its end. The test fails when there is none. */
 pthread_t thread_start(void *(*run)(void *), void *arg);
 void *thread_join(pthread_t thread);

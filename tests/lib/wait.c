@@ -7,8 +7,6 @@
 
 #include <dirent.h>
 
-enum { POLL_MS = 2 };
-
 int64_t now_ms(void)
 {
     struct timespec now;
@@ -35,14 +33,7 @@ void sleep_ms(int duration_ms)
 
 bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms)
 {
-    int64_t deadline_ms = now_ms() + timeout_ms;
-
-    while (now_ms() <= deadline_ms) { /* it is rounded down */
-        if (condition(arg))
-            return true;
-        sleep_ms(POLL_MS);
-    }
-    return condition(arg);
+    return COMES(condition(arg), timeout_ms);
 }
 
 static int count_entries(const char *path)

@@ -10,6 +10,19 @@
  * The condition is asked at least once, and once more after the deadline. */
 bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms);
 
+/* The same, with a condition that stands where it is waited for. */
+#define COMES(condition, timeout_ms)                                           \
+    __extension__({                                                            \
+        int64_t comes_until_ms = now_ms() + (timeout_ms);                      \
+        bool comes_late = false, has_come;                                     \
+                                                                               \
+        while (!(has_come = (condition)) && !comes_late) {                     \
+            sleep_ms(2);                                                       \
+            comes_late = now_ms() > comes_until_ms;                            \
+        }                                                                      \
+        has_come;                                                              \
+    })
+
 /* Milliseconds of CLOCK_MONOTONIC. */
 int64_t now_ms(void);
 

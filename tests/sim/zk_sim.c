@@ -636,8 +636,6 @@ bool zkr__zk_log_in(struct zkr__zk *zk)
 /* Nobody calls it here. */
 void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials)
 {
-    (void)zk;
-    (void)credentials;
 }
 
 /* Once the close has begun there are no upcalls any more, and no io thread that

@@ -18,10 +18,7 @@ char file[128];
 
 const char *in_dir(const char *name)
 {
-    static char path[128];
-
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    return path;
+    return textf("%s/%s", dir, name);
 }
 
 int make_dir(void)

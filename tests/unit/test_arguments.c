@@ -244,9 +244,8 @@ static void refuses_paths(const struct recipe *r)
                                        "/a\nb", "/\xff",  "/" };
 
     for (size_t i = 0; i < COUNT(bad); i++) {
-        char named[64];
+        const char *named = textf("%s '%s'", r->name, bad[i]);
 
-        (void)snprintf(named, sizeof(named), "%s '%s'", r->name, bad[i]);
         refused(named, make(r, bad[i], NULL), ZKR_EPATH);
         says(named);
     }

@@ -337,13 +337,11 @@ TEST(others_are_told_by_their_nodes)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct zkr_participant *p = &rows[i].p;
-        char is[64];
+        const char *is = textf("%s%s%s%s", zkr__is_member(p) ? "member" : "",
+                               zkr__is_of_pool(p) ? "pool" : "",
+                               zkr__is_candidate(p) ? "candidate" : "",
+                               zkr__is_lease(p) ? "lease" : "");
 
-        (void)snprintf(is, sizeof(is), "%s%s%s%s",
-                       zkr__is_member(p) ? "member" : "",
-                       zkr__is_of_pool(p) ? "pool" : "",
-                       zkr__is_candidate(p) ? "candidate" : "",
-                       zkr__is_lease(p) ? "lease" : "");
         assert_string_equal(is, rows[i].is);
     }
 }

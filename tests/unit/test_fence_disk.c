@@ -37,11 +37,9 @@ static bool fails(const char *what, const char *name)
 static const char *path_of(int fd)
 {
     static char path[256];
-    char link[64];
     ssize_t len;
 
-    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    len = readlink(link, path, sizeof(path) - 1);
+    len = readlink(textf("/proc/self/fd/%d", fd), path, sizeof(path) - 1);
     path[len < 0 ? 0 : len] = '\0';
     return path;
 }

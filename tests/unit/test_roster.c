@@ -257,16 +257,16 @@ static void make_name(char name[NAME_SIZE], bool is_mutex, size_t unique,
     enum zkr__marker marker =
         markers[unit_random(seed) % (is_mutex ? 2 : COUNT(markers))];
     int number = (int)(unit_random(seed) % 5) - 1;
-    char uuid[ZKR__UUID_LEN + 1];
     size_t len;
 
     if (unit_random(seed) % 8 == 0) {
         (void)snprintf(name, NAME_SIZE, "%zu-gate-%010d", unique, number);
         return;
     }
-    (void)snprintf(uuid, sizeof(uuid), "%08x-0000-4000-8000-%012zx",
-                   (unsigned)(unit_random(seed) % 16), unique);
-    zkr__node_name_build(name, zkr__markers[marker].layout, uuid, marker);
+    zkr__node_name_build(name, zkr__markers[marker].layout,
+                         textf("%08x-0000-4000-8000-%012zx",
+                               (unsigned)(unit_random(seed) % 16), unique),
+                         marker);
     len = strlen(name);
     (void)snprintf(name + len, NAME_SIZE - len, "%010d", number);
 }

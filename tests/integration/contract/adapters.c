@@ -119,7 +119,6 @@ static int lockable_cancel(void *lock)
 
 static int grant_release(void *lock, zkr_grant *grant)
 {
-    (void)lock;
     return zkr_grant_release(grant);
 }
 
@@ -133,13 +132,11 @@ static int shared_release(void *lock, zkr_grant *grant)
 
 static void grant_forget(void *lock, zkr_grant *grant)
 {
-    (void)lock;
     zkr_grant_free(grant);
 }
 
 static int own_release(void *lock, zkr_grant *grant)
 {
-    (void)grant;
     return zkr_reentrant_mutex_release(lock);
 }
 
@@ -151,8 +148,6 @@ static int own_shared_release(void *lock, zkr_grant *grant)
 
 static void own_forget(void *lock, zkr_grant *grant)
 {
-    (void)lock;
-    (void)grant;
 }
 
 #define CALLS(noun)                                                            \

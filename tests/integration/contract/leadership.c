@@ -151,7 +151,6 @@ int leadership_release(void *lock, zkr_grant *grant)
     bool is_lost;
     int rc;
 
-    (void)lock;
     if (p == NULL)
         return zkr_grant_release(grant);
     is_lost = zkr_grant_state(grant) == ZKR_GRANT_LOST;
@@ -166,7 +165,6 @@ void leadership_forget(void *lock, zkr_grant *grant)
 {
     struct participant *p = grant == NULL ? NULL : take(NULL, NULL, grant);
 
-    (void)lock;
     if (p == NULL)
         zkr_grant_free(grant);
     else

@@ -186,11 +186,8 @@ int try_for(struct contender *c, int64_t timeout_ms)
 /* It is on its way out when the lock is granted. */
 static void give_back_the_turn(void)
 {
-    char turns[80];
-
-    (void)snprintf(turns, sizeof(turns), "%s/locks", path);
     if (has(TURNS))
-        wait_children(turns, 0);
+        wait_children(textf("%s/locks", path), 0);
 }
 
 void hold(struct contender *c)
@@ -269,14 +266,9 @@ static size_t waiting(void)
     return count_waiting(ours, path) + count_waiting(theirs, path);
 }
 
-static bool as_many_wait(void *count)
-{
-    return waiting() == *(size_t *)count;
-}
-
 void wait_waiting(size_t count)
 {
-    if (!wait_until(as_many_wait, &count, SOON_MS))
+    if (!COMES(waiting() == count, SOON_MS))
         fail_msg("%zu wait, not %zu", waiting(), count);
 }
 
@@ -313,37 +305,30 @@ int create_of_the_node(void)
     return has(TURNS) ? 2 : 1;
 }
 
-struct turn {
-    struct contender **waiting;
-    size_t count;
-    size_t who; /* has been granted */
-};
-
-static bool somebody_is_granted(void *arg)
+/* The first of them that has been granted; `count`: none. */
+static size_t who_is_granted(struct contender **waiting, size_t count)
 {
-    struct turn *t = arg;
+    size_t who = 0;
 
-    for (t->who = 0; t->who < t->count; t->who++) {
-        if (!contender_is_busy(t->waiting[t->who]))
-            return true;
-    }
-    return false;
+    while (who < count && contender_is_busy(waiting[who]))
+        who++;
+    return who;
 }
 
 void take_turns(struct contender **waiting, size_t count)
 {
     for (; count > 0; count--) {
-        struct turn t = { waiting, count, 0 };
         struct contender *c;
+        size_t who;
 
-        if (!wait_until(somebody_is_granted, &t, SOON_MS))
+        if (!COMES((who = who_is_granted(waiting, count)) < count, SOON_MS))
             fail_msg("none of %zu is granted", count);
-        c = waiting[t.who];
+        c = waiting[who];
         succeeds(c);
         if (has(FAIR))
-            assert_int_equal(t.who, 0);
-        memmove(&waiting[t.who], &waiting[t.who + 1],
-                (count - t.who - 1) * sizeof(struct contender *));
+            assert_int_equal(who, 0);
+        memmove(&waiting[who], &waiting[who + 1],
+                (count - who - 1) * sizeof(struct contender *));
         for (size_t i = 0; i + 1 < count; i++)
             assert_true(contender_is_busy(waiting[i]));
         assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
@@ -368,11 +353,9 @@ static zkr_session *session_of(size_t i)
 
 static void stand_by(void)
 {
-    char other[96];
-
     for (size_t i = 0; i < BYSTANDERS; i++) {
-        (void)snprintf(other, sizeof(other), "%s-%zu", path, i);
-        bystanders[i] = make_contender(make_lock(session_of(i), other, 0));
+        bystanders[i] = make_contender(
+            make_lock(session_of(i), textf("%s-%zu", path, i), 0));
         hold_listening(bystanders[i]);
         epochs[i] = zkr_session_epoch(session_of(i));
     }
@@ -417,7 +400,6 @@ static bool nobody_watches(void *unused)
     char *wchp = server_4lw(the_server, "wchp");
     bool nobody = wchp != NULL && strstr(wchp, path) == NULL;
 
-    (void)unused;
     free(wchp);
     return nobody;
 }

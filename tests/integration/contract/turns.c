@@ -207,12 +207,11 @@ static void foreign_children_disturb_nobody(void)
     const size_t count = sizeof(foreign) / sizeof(foreign[0]);
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
-    char child[128];
 
     make_directory();
     for (size_t i = 0; i < count; i++) {
-        (void)snprintf(child, sizeof(child), "%s/%s", dir, foreign[i]);
-        assert_int_equal(admin_create(admin, child, NULL), ZOK);
+        assert_int_equal(
+            admin_create(admin, textf("%s/%s", dir, foreign[i]), NULL), ZOK);
     }
     assert_int_equal(try_for(c, 0), ZKR_OK);
     let_wait(next);

@@ -34,14 +34,9 @@ static size_t count_watches(void)
     return count;
 }
 
-static bool as_many_watch(void *count)
+static void wait_own_watches(size_t count)
 {
-    return count_watches() == *(size_t *)count;
-}
-
-static void wait_watches(size_t count)
-{
-    if (!wait_until(as_many_watch, &count, SOON_MS))
+    if (!COMES(count_watches() == count, SOON_MS))
         fail_msg("%zu watches, not %zu", count_watches(), count);
 }
 
@@ -55,7 +50,7 @@ static void many_rounds_leave_no_node_and_no_watch(void)
         give_back(c);
     }
     assert_int_equal(count_children(dir), 0);
-    wait_watches(0);
+    wait_own_watches(0);
 }
 
 /* The deletion of the holder's node would hide watches that they leave. */
@@ -66,7 +61,7 @@ static void many_waits_given_up_leave_no_node_and_no_watch(void)
 
     hold(holder);
     ok(zkr_grant_listen(holder->grant, record_grant, new_recorder()));
-    wait_watches(1);
+    wait_own_watches(1);
     for (int i = 0; i < 10; i++) {
         let_wait(others[i % 2]); /* watches the node of the holder */
         let_wait(others[1 - i % 2]);
@@ -74,7 +69,7 @@ static void many_waits_given_up_leave_no_node_and_no_watch(void)
         gives_up(others[i % 2]);
     }
     wait_children(dir, 1);
-    wait_watches(1);
+    wait_own_watches(1);
     delete_nth_child(dir, 0); /* the holder's own watch is still there */
     wait_grant_state(holder->grant, ZKR_GRANT_LOST);
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
@@ -169,14 +164,14 @@ static void a_wait_given_up_at_any_request_leaves_nothing(void)
     struct contender *c = one_of(ours);
 
     (void)hold_listening(holder);
-    wait_watches(1); /* its own */
+    wait_own_watches(1); /* its own */
     for (size_t i = 0; i < COUNT(held); i++) {
         for (int n = 1; gives_up_at(c, n, held[i]); n++) {
             assert_true(n < REQUESTS_MAX);
             wait_children(dir, 1);
         }
         wait_children(dir, 1);
-        wait_watches(1);
+        wait_own_watches(1);
     }
     give_back(holder);
     works(c);

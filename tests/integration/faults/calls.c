@@ -155,7 +155,6 @@ static void on_watched(int error, const struct zkr_reply *reply,
 {
     struct scene *s = user;
 
-    (void)why;
     (void)pthread_mutex_lock(&s->lock);
     if (error != ZKR_OK)
         s->number = error;
@@ -255,17 +254,10 @@ static int writes_deep(struct scene *s)
     return writes_to(s, deep(s));
 }
 
-static bool has_no_parent(void *arg)
-{
-    struct scene *s = arg;
-
-    return admin_delete_tree(s->admin, s->path) == ZOK;
-}
-
 /* One that was asked for may come meanwhile. */
 static void there_is_no_parent(struct scene *s)
 {
-    if (!wait_until(has_no_parent, s, PATIENT_MS))
+    if (!COMES(admin_delete_tree(s->admin, s->path) == ZOK, PATIENT_MS))
         wrong(s, "the parent cannot be deleted");
 }
 
@@ -434,19 +426,12 @@ static void free_mutexes(struct scene *s)
     zkr_mutex_free(s->their_object);
 }
 
-static bool is_watched(void *arg)
-{
-    struct scene *s = arg;
-
-    return proxy_requests(s->proxy, ZOO_GETDATA_OP) > 0;
-}
-
 static void listen_and_be_watched(struct scene *s)
 {
     if (s->wrong[0] != '\0')
         return;
     listen_to(s, s->grant);
-    if (!wait_until(is_watched, s, PATIENT_MS))
+    if (!COMES(proxy_requests(s->proxy, ZOO_GETDATA_OP) > 0, PATIENT_MS))
         wrong(s, "the node of the holder is not watched");
 }
 
@@ -461,7 +446,6 @@ static void end_hold(struct scene *s, int rc)
 {
     int released = zkr_grant_release(s->grant);
 
-    (void)rc;
     must_unless_over(s, "a release", released);
     zkr_grant_free(s->grant);
     s->grant = NULL;
@@ -482,7 +466,6 @@ static int close_it(struct scene *s)
 
 static void forget(struct scene *s, int rc)
 {
-    (void)rc;
     zkr_grant_free(s->grant);
     s->grant = NULL;
 }
@@ -656,11 +639,6 @@ static int readers_and_writers(struct scene *s)
     return sum;
 }
 
-static bool has_two_writers(void *arg)
-{
-    return readers_and_writers(arg) == 2;
-}
-
 static void hold_write(struct scene *s)
 {
     struct rw *rw = s->object;
@@ -672,7 +650,7 @@ static void hold_write(struct scene *s)
     must(s, "their writer",
          zkr_rwlock_acquire_write_async(rw->rival, -1, record_acquire, rw->told,
                                         NULL));
-    if (!wait_until(has_two_writers, s, PATIENT_MS))
+    if (!COMES(readers_and_writers(s) == 2, PATIENT_MS))
         wrong(s, "their writer does not wait");
 }
 
@@ -796,7 +774,6 @@ static int release_many(struct scene *s)
 
 static void free_grants(struct scene *s, int rc)
 {
-    (void)rc;
     zkr_grants_free(s->their_object, PERMITS);
 }
 
@@ -878,7 +855,6 @@ static void forget_both(struct scene *s, int rc)
 {
     struct two *t = s->object;
 
-    (void)rc;
     zkr_grants_free(t->grants, 2);
 }
 

@@ -165,7 +165,6 @@ static void on_grant(zkr_grant *g, const struct zkr_grant_event *e, void *user)
 {
     struct scene *s = user;
 
-    (void)g;
     tell(s, s->told_grant, sizeof(s->told_grant),
          e->kind == ZKR_GRANT_STATE_CHANGED ? zkr_grant_state_name(e->state)
                                             : "asked for");
@@ -183,7 +182,6 @@ static void on_session(zkr_session *session, const struct zkr_session_event *e,
     struct scene *s = user;
     const char *word = zkr_session_state_name(e->state);
 
-    (void)session;
     if (e->state != ZKR_SESSION_CONNECTED) /* when it begins */
         tell(s, s->told_session, sizeof(s->told_session), word);
 }
@@ -330,9 +328,8 @@ static void *disturb(void *arg)
 static void check_sentence(struct scene *s, int rc)
 {
     const char *name = s->call->named != NULL ? s->call->named : s->path;
-    char number[16];
+    const char *number = textf("%d", rc);
 
-    (void)snprintf(number, sizeof(number), "%d", rc);
     if (s->fault != NULL && s->fault->deed == REFUSED && name[0] != '\0' &&
         rc == s->fault->error && strstr(zkr_error_detail(), number) == NULL)
         wrong(s, "'%s' says no %s", zkr_error_detail(), number);
@@ -340,16 +337,10 @@ static void check_sentence(struct scene *s, int rc)
         wrong(s, "%s is said so: '%s'", zkr_strerror(rc), zkr_error_detail());
 }
 
-static bool is_cut_off(void *s)
-{
-    return zkr_session_state(((struct scene *)s)->ours) ==
-           ZKR_SESSION_SUSPENDED;
-}
-
 static void cut_off(struct scene *s)
 {
     proxy_cut(s->proxy);
-    if (!wait_until(is_cut_off, s, PATIENT_MS))
+    if (!COMES(zkr_session_state(s->ours) == ZKR_SESSION_SUSPENDED, PATIENT_MS))
         wrong(s, "the session does not notice");
 }
 
@@ -712,7 +703,6 @@ static void *work(void *arg)
     struct worker w = { NULL, NULL };
     size_t i;
 
-    (void)arg;
     if (zkr_session_open(server_hosts(the_server),
                          OPTS(session, .session_timeout_ms = T_MS),
                          &w.theirs) != ZKR_OK ||
@@ -980,7 +970,6 @@ static void is_as_the_table_says(const void *arg)
 
 static void each_row_says_something(const void *nothing)
 {
-    (void)nothing;
     assert_int_equal(count_unseen_rows(), 0);
 }
 

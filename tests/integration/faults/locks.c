@@ -126,13 +126,6 @@ static int try(struct scene *s)
     return acquire_it(s);
 }
 
-static bool is_watched(void *arg)
-{
-    struct scene *s = arg;
-
-    return proxy_requests(s->proxy, ZOO_GETDATA_OP) > 0;
-}
-
 static void hold(struct scene *s)
 {
     proxy_reset_counts(s->proxy);
@@ -140,7 +133,7 @@ static void hold(struct scene *s)
     if (s->wrong[0] != '\0')
         return;
     listen_to(s, s->grant);
-    if (!wait_until(is_watched, s, PATIENT_MS))
+    if (!COMES(proxy_requests(s->proxy, ZOO_GETDATA_OP) > 0, PATIENT_MS))
         wrong(s, "the node of the holder is not watched");
 }
 
@@ -156,7 +149,6 @@ static int release_it(struct scene *s)
 
 static void forget(struct scene *s, int rc)
 {
-    (void)rc;
     if (s->grant != NULL && zkr_grant_check(s->grant) != ZKR_ENOTHELD)
         wrong(s, "it is released, and held");
     if (s->grant != NULL)
