@@ -8,11 +8,8 @@ zkr_session *calls_session(const char *hosts)
 {
     zkr_session *s = NULL;
 
-    ok(zkr_session_open(hosts,
-                        OPTS(session,
-                             .session_timeout_ms = 2 * BRIEF_SESSION_MS,
-                             .reply_timeout_ms = REPLY_MS),
-                        &s));
+    s = open_to(hosts, OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS,
+                            .reply_timeout_ms = REPLY_MS));
     return s;
 }
 
@@ -92,9 +89,8 @@ static int nothing_that_waits(struct attempt *a)
 
 static void with_reentrant(struct attempt *a)
 {
-    zkr_reentrant_mutex *lock = NULL;
+    zkr_reentrant_mutex *lock = NEW(reentrant_mutex, a->session, a->path, NULL);
 
-    ok(zkr_reentrant_mutex_new(a->session, a->path, NULL, &lock));
     a->lock = lock;
 }
 
@@ -110,9 +106,8 @@ static void free_reentrant(void *lock)
 
 static void with_unfair(struct attempt *a)
 {
-    zkr_unfair_mutex *lock = NULL;
+    zkr_unfair_mutex *lock = NEW(unfair_mutex, a->session, a->path, NULL);
 
-    ok(zkr_unfair_mutex_new(a->session, a->path, NULL, &lock));
     a->lock = lock;
 }
 
@@ -128,9 +123,8 @@ static void free_unfair(void *lock)
 
 static void with_rwlock(struct attempt *a)
 {
-    zkr_rwlock *lock = NULL;
+    zkr_rwlock *lock = NEW(rwlock, a->session, a->path, NULL);
 
-    ok(zkr_rwlock_new(a->session, a->path, NULL, &lock));
     a->lock = lock;
 }
 
@@ -165,11 +159,10 @@ static void free_rwlock(void *lock)
 static int list(struct attempt *a)
 {
     struct zkr_participants *list = NULL;
-    int rc;
 
-    rc = zkr_participants_list(a->session, a->path,
-                               OPTS(participants, .timeout_ms = DEADLINE_MS),
-                               &list);
+    int rc = zkr_participants_list(
+        a->session, a->path, OPTS(participants, .timeout_ms = DEADLINE_MS),
+        &list);
     zkr_participants_free(list);
     return rc;
 }

@@ -205,10 +205,8 @@ void cluster_break(const struct cluster *c, int host, int peer)
 
 static int spawn_on(const struct cluster *c, int host)
 {
-    int rc;
-
     enter(c, host);
-    rc = server_spawn(c->servers[host]);
+    int rc = server_spawn(c->servers[host]);
     enter(c, HERE);
     return rc;
 }
@@ -233,11 +231,10 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
                                 .log_dir = host < HOSTS ? o->logs[host] : NULL,
                                 .java_opts = java,
                                 .cfg_lines = lines };
-    int rc;
 
     (void)snprintf(sync_limit, sizeof(sync_limit), "syncLimit=%d",
                    o->sync_limit > 0 ? o->sync_limit : 5);
-    rc = server_prepare(&opts, CLIENT_PORT, host, peers, &c->servers[host]);
+    int rc = server_prepare(&opts, CLIENT_PORT, host, peers, &c->servers[host]);
     return rc == SERVER_OK ? spawn_on(c, host) : rc;
 }
 
@@ -303,7 +300,6 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
 {
     static const struct cluster_opts defaults;
     struct cluster *c;
-    int rc;
 
     if (!server_installed())
         return SERVER_MISSING;
@@ -317,7 +313,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
     for (int host = 1; host < c->hosts; host++)
         make_host(c, host);
     cluster_heal(c);
-    rc = spawn_servers(c, opts);
+    int rc = spawn_servers(c, opts);
     if (rc == SERVER_OK &&
         cluster_await_leader(c, 2 * SERVER_DEADLINE_MS) == 0) {
         server_complain(c->servers[1], "no ensemble; its log ends with");

@@ -40,10 +40,9 @@ static void *timing_main(void *arg)
 {
     struct timing *t = arg;
     struct lap begin = stopwatch_lap(t->watch);
-    struct lap end;
 
     t->attempt.rc = t->attempt.call->run(&t->attempt);
-    end = stopwatch_lap(t->watch);
+    struct lap end = stopwatch_lap(t->watch);
     t->late_ns = end.took_ns - begin.took_ns - t->attempt.call->limit_ms * MS;
     t->noise_ns = end.late_ns - begin.late_ns;
     return NULL;
@@ -110,11 +109,10 @@ static void is_usable_again(zkr_session *s)
 static void suffer(const struct outage *o)
 {
     static struct timing t[CALLS_MAX];
-    struct stopwatch *watch;
     zkr_session *s = calls_session(o->hosts());
 
     prepare(t, s, o->hosts());
-    watch = stopwatch_start();
+    struct stopwatch *watch = stopwatch_start();
     for (size_t i = 0; i < call_count; i++)
         t[i].watch = watch;
     begin(t, true);
@@ -179,11 +177,10 @@ static int run_group(void)
 int main(void)
 {
     const struct cluster_opts opts = { .tick_ms = 500 };
-    int rc;
 
     if (!cluster_permitted())
         return 77;
-    rc = cluster_start(&opts, &cluster);
+    int rc = cluster_start(&opts, &cluster);
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
     rc = run_with_server(NULL, run_group);

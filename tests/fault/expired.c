@@ -66,10 +66,8 @@ static zkr_grant *await_grant(struct recorder *r)
 
 static void judge(const char *what, int count)
 {
-    struct verdict v;
-
     wait_children(path, 0);
-    v = oracle_judge(oracle, the_server);
+    struct verdict v = oracle_judge(oracle, the_server);
     assert_int_equal(v.twins, 0);
     printf("%d %s: %zu grants, %zu nodes in the log\n", count, what, v.grants,
            v.nodes);
@@ -99,16 +97,14 @@ static zkr_grant *expire_holder(int who, zkr_grant *g, int64_t *ret_took_ms)
 {
     struct recorder *events = recorder_new();
     struct recorder *outcome = recorder_new();
-    zkr_grant *next;
-    int64_t start;
 
     ok(zkr_grant_listen(g, record_grant, events));
     ok(zkr_mutex_acquire_async(mutexes[1 - who], SOON_MS, record_acquire,
                                outcome, NULL));
     wait_children(path, 2);
-    start = now_ms();
+    int64_t start = now_ms();
     expire(sessions[who]);
-    next = await_grant(outcome);
+    zkr_grant *next = await_grant(outcome);
     *ret_took_ms = now_ms() - start;
     was_told_once(events);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
@@ -150,7 +146,6 @@ static void queues_again_at_the_tail(void)
     AUTO(recorder) first = recorder_new();
     AUTO(recorder) second = recorder_new();
     zkr_grant *g = hold(0);
-    zkr_grant *next;
 
     ok(zkr_mutex_acquire_async(mutexes[1], SOON_MS, record_acquire, second,
                                NULL));
@@ -164,7 +159,7 @@ static void queues_again_at_the_tail(void)
     assert_int_equal(count_children(path), 3);
     assert_int_equal(recorder_count(first) + recorder_count(second), 0);
     release(g);
-    next = await_grant(first);
+    zkr_grant *next = await_grant(first);
     assert_int_equal(recorder_count(second), 0);
     release(next);
     release(await_grant(second));
@@ -192,9 +187,8 @@ static void fails_if_it_asked_to(void)
     zkr_grant *g = hold(0);
     struct waiter w;
 
-    ok(zkr_mutex_new(sessions[1], path,
-                     OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS),
-                     &strict));
+    strict = NEW(mutex, sessions[1], path,
+                 OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
     waiter_start(&w, strict, SOON_MS);
     wait_children(path, 2);
     expire_and_wait(sessions[1]);

@@ -107,10 +107,9 @@ static void acquire_and_use(struct racer *r, int number)
     int64_t timeout_ms = timeouts[random_up_to(r, 3)];
     int lock = random_up_to(r, LOCKS - 1);
     zkr_grant *g = NULL;
-    int rc;
 
     atomic_store(&r->doing, "acquire");
-    rc = zkr_mutex_acquire(mutex_of(r, number, lock), timeout_ms, &g);
+    int rc = zkr_mutex_acquire(mutex_of(r, number, lock), timeout_ms, &g);
     if (rc == ZKR_OK) {
         oracle_granted(oracles[lock], g);
         grants++;
@@ -127,10 +126,9 @@ static void acquire_and_use(struct racer *r, int number)
 static void list(struct racer *r, int number)
 {
     AUTO(participants) list = NULL;
-    int rc;
 
     atomic_store(&r->doing, "list");
-    rc = zkr_participants_list(
+    int rc = zkr_participants_list(
         session_of(r, number), paths[random_up_to(r, LOCKS - 1)],
         OPTS(participants, .timeout_ms = OPERATION_MS), &list);
     expect(rc == ZKR_OK || rc == ZKR_EUNREACHABLE, "list", rc);
@@ -138,12 +136,10 @@ static void list(struct racer *r, int number)
 
 static int await_round(int last)
 {
-    int number;
-
     (void)pthread_mutex_lock(&gate);
     while (round_number == last && !is_over)
         (void)pthread_cond_wait(&changed, &gate);
-    number = is_over ? -1 : round_number;
+    int number = is_over ? -1 : round_number;
     (void)pthread_mutex_unlock(&gate);
     return number;
 }
@@ -185,10 +181,8 @@ static void open_round(int number)
 
 static bool all_are_back(void *unused)
 {
-    bool all;
-
     (void)pthread_mutex_lock(&gate);
-    all = back == THREADS;
+    bool all = back == THREADS;
     (void)pthread_mutex_unlock(&gate);
     return all;
 }
@@ -205,11 +199,9 @@ static void fail_hanging(int number)
  * thread. */
 static struct lap race(int number)
 {
-    struct stopwatch *w;
-
     open_round(number);
     sleep_ms((int)(drand48() * 15));
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     if (number % 2 == 0)
         expire(sessions[0]);
     for (int i = 1; i < SESSIONS && number % 2 != 0; i++)
@@ -268,10 +260,8 @@ static void judge(void)
     size_t nodes = 0;
 
     for (int i = 0; i < LOCKS; i++) {
-        struct verdict v;
-
         wait_children(paths[i], 0);
-        v = oracle_judge(oracles[i], the_server);
+        struct verdict v = oracle_judge(oracles[i], the_server);
         assert_int_equal(v.twins, 0);
         nodes += v.nodes;
     }

@@ -26,12 +26,11 @@ int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_grant *first = NULL;
-    int rc;
 
     opts.session_timeout_ms = timeout_ms;
     opts.lease_hops = h->hops;
     opts.lease_beacon = h->beacon;
-    rc = zkr_session_open(hosts, &opts, &h->session);
+    int rc = zkr_session_open(hosts, &opts, &h->session);
     if (rc == ZKR_OK)
         rc = zkr_mutex_new(h->session, path, NULL, &h->mutex);
     if (rc == ZKR_OK)
@@ -119,7 +118,6 @@ static bool is_connected(const struct holder *h)
 static void ask_grant(struct asking *a, struct belief *b, zkr_grant *g)
 {
     int64_t now = boot_ns();
-    int64_t until;
 
     if (zkr_grant_check(g) == ZKR_OK) {
         b->last_ok = now;
@@ -127,7 +125,7 @@ static void ask_grant(struct asking *a, struct belief *b, zkr_grant *g)
         b->unsure++;
         atomic_fetch_add(&a->unsure, 1);
     }
-    until = zkr_grant_valid_until(g);
+    int64_t until = zkr_grant_valid_until(g);
     if (until != 0)
         b->valid_until = max(b->valid_until, (until + 1) * MS);
 }

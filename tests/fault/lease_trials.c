@@ -351,14 +351,13 @@ static void open_holders(const struct server *server, const struct kind *kind)
 
     for (int i = 0; i < HOLDERS; i++) {
         char path[PATH_SIZE];
-        int rc;
 
         PATH(path, ++number);
         holders[i].hops = kind->hops;
         holders[i].beacon = kind->beacon ? BEACON : NULL;
-        rc = holder_open(&holders[i],
-                         far != NULL ? proxy_hosts(far) : server_hosts(server),
-                         TIMEOUT_MS, path);
+        int rc = holder_open(
+            &holders[i], far != NULL ? proxy_hosts(far) : server_hosts(server),
+            TIMEOUT_MS, path);
         if (rc != ZKR_OK)
             fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
         assert_int_equal(zkr_session_timeout_ms(holders[i].session),
@@ -485,8 +484,6 @@ static void run_trial(int number, int kind)
     struct cast cast = new_cast(&kinds[kind]);
     int before = sample_count;
     int64_t seen[HOLDERS];
-    struct asking *asking;
-    int64_t deadline;
 
     witness = cluster_server(cluster, cast.other);
     ok(admin_open(server_hosts(witness), &watcher));
@@ -501,11 +498,11 @@ static void run_trial(int number, int kind)
         open_writer();
     if (kinds[kind].beacon)
         await_shared();
-    asking = asking_start(holders, HOLDERS);
+    struct asking *asking = asking_start(holders, HOLDERS);
     sleep_ms(random_ms(0, drand48() < 0.5 ? TIMEOUT_MS / 4 : TIMEOUT_MS));
     false_alarms += asking_unsure(asking);
     kinds[kind].strike(&cast);
-    deadline = now_ms() + DELETED_MS;
+    int64_t deadline = now_ms() + DELETED_MS;
     for (int i = 0; i < HOLDERS; i++)
         seen[i] = see_end(&holders[i], deadline);
     sleep_ms(AFTERWARDS); /* for the holders to be asked once more */
@@ -627,13 +624,12 @@ TEST(no_lease_outlives_its_session)
     int step = asked > 0 ? 1 : 3;
     int trials = asked > 0 ? asked : (KINDS - first + 2) / 3;
     int only = number_from("ZKR_FAULT", -1);
-    struct lateness late;
 
     samples = calloc((size_t)trials * HOLDERS, sizeof(*samples));
     assert_non_null(samples);
     for (int i = 0; i < trials; i++)
         run_trial(i + 1, (only < 0 ? first + i * step : only) % KINDS);
-    late = print_table();
+    struct lateness late = print_table();
     assert_true(sample_count > survivors); /* most faults hit */
     if (count_of(KINDS) == 0) /* it was a control that was asked for */
         return;

@@ -96,13 +96,12 @@ TEST(claims_given_up_leave_nothing)
     zkr_mutex *held = new_mutex(b, path);
     zkr_mutex *available = new_mutex(b, new_path());
     zkr_grant *g = acquire(holder);
-    struct stock before;
     struct stock after;
 
     claim_many(held, available, WARM_UP);
     sleep_ms(200); /* the holder watches its own node by now */
     settle(b);
-    before = take_stock();
+    struct stock before = take_stock();
     claim_many(held, available, count);
     settle(b);
     if (!wait_until(is_back, &before, SOON_MS)) {
@@ -179,12 +178,11 @@ static size_t granted(void)
 static int64_t pass_on(zkr_grant *g, int next)
 {
     int64_t start = now_ms();
-    int64_t took_ms;
 
     ok(zkr_grant_release_async(g, NULL, NULL));
     zkr_grant_free(g);
     assert_int_equal(recorded(outcomes[next], 0), ZKR_OK);
-    took_ms = now_ms() - start;
+    int64_t took_ms = now_ms() - start;
     assert_int_equal(granted(), next + 1);
     return took_ms;
 }

@@ -72,10 +72,8 @@ static void await_swallowed(void)
 
 static void nobody_else_is_there(void)
 {
-    zkr_grant *g;
-
     swallow(ZOO_CREATE2_OP);
-    g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(mutex));
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(count_children(path), 1);
     release(g);
@@ -99,12 +97,10 @@ static void somebody_holds_it(void)
 
 static void the_search_is_lost_too(void)
 {
-    zkr_grant *g;
-
     swallow(ZOO_CREATE2_OP);
     swallow(ZOO_SYNC_OP);
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_DROP_REPLY);
-    g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(mutex));
     assert_int_equal(count_children(path), 1);
     release(g);
     proxy_forget_rules(proxy);
@@ -223,13 +219,12 @@ static void swallow_many(const char *what, void (*const kinds[])(void),
                          int kind_count)
 {
     int count = number_from("ZKR_REPLIES", SMOKE);
-    struct verdict v;
 
     for (int i = 0; i < count; i++)
         kinds[i % kind_count]();
     sleep_ms(4000); /* a node that is there now would stay */
     assert_int_equal(count_children(path), 0);
-    v = oracle_judge(oracle, the_server);
+    struct verdict v = oracle_judge(oracle, the_server);
     assert_int_equal(v.twins, 0);
     /* Each request was carried out, so none had to be sent again. */
     assert_int_equal(v.nodes, v.grants + (size_t)given_up);

@@ -11,8 +11,7 @@ static zkr_session *open_at(const char *hosts, uint32_t timeout_ms)
 {
     zkr_session *s = NULL;
 
-    ok(zkr_session_open(hosts, OPTS(session, .session_timeout_ms = timeout_ms),
-                        &s));
+    s = open_to(hosts, OPTS(session, .session_timeout_ms = timeout_ms));
     return s;
 }
 
@@ -31,11 +30,10 @@ static bool is_there(void *connection)
 {
     struct connection *c = connection;
     char *cons = server_4lw(c->server, "cons");
-    bool there;
 
-    there = cons != NULL &&
-            strstr(cons, textf("sid=0x%llx",
-                               (unsigned long long)c->session_id)) != NULL;
+    bool there = cons != NULL &&
+                 strstr(cons, textf("sid=0x%llx",
+                                    (unsigned long long)c->session_id)) != NULL;
     free(cons);
     return there;
 }
@@ -71,16 +69,14 @@ TEST(a_late_create_through_the_old_server_is_refused)
     const char *path = new_path();
     struct proxy *proxy;
     struct proxy *before; /* this one can hang up while that one holds */
-    zkr_session *s;
-    zkr_mutex *m;
     int code = -1;
 
     ok(proxy_start(textf("%s,%s", server_hosts(old->server),
                          server_hosts(present->server)),
                    &proxy));
     ok(proxy_start(proxy_hosts(proxy), &before));
-    s = open_at(proxy_hosts(before), SESSION_MS);
-    m = new_mutex(s, path);
+    zkr_session *s = open_at(proxy_hosts(before), SESSION_MS);
+    zkr_mutex *m = new_mutex(s, path);
     release(acquire(m));
     old->session_id = present->session_id = zkr_session_id(s);
     assert_true(wait_until(one_is_there, at, SOON_MS));
@@ -124,10 +120,9 @@ static bool is_decided(void *g)
 static void is_no_use(zkr_session *s, zkr_mutex *m)
 {
     zkr_grant *none = NULL;
-    int rc;
 
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
-    rc = zkr_mutex_acquire(m, 0, &none);
+    int rc = zkr_mutex_acquire(m, 0, &none);
     assert_int_equal(zkr_session_state(s), ZKR_SESSION_SUSPENDED);
     assert_true(rc == ZCONNECTIONLOSS || rc == ZOPERATIONTIMEOUT);
     assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
@@ -150,16 +145,13 @@ TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
     AUTO(mutex) m = new_mutex(s, new_path());
     AUTO(mutex) other = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
-    struct stopwatch *w;
-    int64_t start;
     struct Stat stat;
-    bool exists;
 
     admin_close(admin);
     server_kill9(ensemble_server(ensemble, 0));
     server_kill9(ensemble_server(ensemble, 1));
-    start = now_ms();
-    w = stopwatch_start();
+    int64_t start = now_ms();
+    struct stopwatch *w = stopwatch_start();
     AWAIT(zkr_grant_check(g) == ZKR_EUNSURE);
     assert_true(stopwatch_says(w, 0, TIMEOUT_MS));
     assert_true(
@@ -175,7 +167,7 @@ TEST(without_a_majority_there_is_no_lease_and_maybe_a_lock_again)
     assert_true(wait_until(has_leader, NULL, HEALTHY_MS));
     assert_true(wait_until(is_decided, g, HEALTHY_MS));
     ok(admin_open(ensemble_hosts(ensemble), &admin));
-    exists = admin_exists(admin, zkr_grant_node(g), &stat) == ZOK;
+    bool exists = admin_exists(admin, zkr_grant_node(g), &stat) == ZOK;
     printf("after %lld ms without a majority: %s\n",
            (long long)(now_ms() - start),
            zkr_grant_state_name(zkr_grant_state(g)));

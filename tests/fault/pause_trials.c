@@ -278,11 +278,9 @@ static int close_rival(void)
 
 int main(int argc, char **argv)
 {
-    int rc;
-
     if (argc == SLEEPER_ARGC)
         return sleeper_main(argv);
-    rc = run_with_cluster(NULL, &cluster, open_rival, close_rival);
+    int rc = run_with_cluster(NULL, &cluster, open_rival, close_rival);
     free(samples);
     return rc;
 }

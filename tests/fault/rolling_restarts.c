@@ -169,12 +169,10 @@ static void still_holds(struct party *p)
 /* Everybody gives back what it has, and is granted what it waits for. */
 static void pass_on(void)
 {
-    pthread_t asking;
-
     atomic_store(&stop, false);
     for (int i = 0; i < PARTIES; i++)
         queue_up(&parties[i]);
-    asking = thread_start(ask_all, NULL);
+    pthread_t asking = thread_start(ask_all, NULL);
     restart_all();
     atomic_store(&stop, true);
     thread_join(asking);

@@ -79,7 +79,6 @@ static void ask(struct seat *seat, struct holder *h)
 {
     zkr_grant *g = atomic_load(&h->grant);
     int64_t now = boot_ns();
-    int64_t until;
 
     /* A grant in a later session tells nothing about the one that ended. */
     if (g == NULL || zkr_session_epoch(h->session) != h->epoch)
@@ -89,7 +88,7 @@ static void ask(struct seat *seat, struct holder *h)
     now = boot_ns();
     if (zkr_grant_check(g) == ZKR_OK)
         atomic_store(&seat->last_ok, now);
-    until = zkr_grant_valid_until(g);
+    int64_t until = zkr_grant_valid_until(g);
     if (until != 0 && (until + 1) * MS > atomic_load(&seat->valid_until))
         atomic_store(&seat->valid_until, (until + 1) * MS);
 }

@@ -83,10 +83,8 @@ static void open_row(struct row *r, const struct server *follower)
 
     ok(proxy_start(server_hosts(follower), &r->proxy));
     for (int i = 0; i < HOLDERS; i++) {
-        int rc;
-
-        rc = holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
-                         textf(DIRECTORY "/%d", ++number));
+        int rc = holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
+                             textf(DIRECTORY "/%d", ++number));
         if (rc != ZKR_OK)
             fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
     }
@@ -178,8 +176,6 @@ static void hold_rows(struct row *some, size_t count, bool turn)
     int hold_ms = number_from("ZKR_TIMEOUTS", 2) * TIMEOUT_MS;
     int leader = cluster_await_leader(cluster, HEALTHY_MS);
     const struct server *follower;
-    pthread_t asking;
-    int64_t began;
 
     assert_int_not_equal(leader, 0);
     follower = cluster_server(cluster, leader % SERVERS + 1);
@@ -193,8 +189,8 @@ static void hold_rows(struct row *some, size_t count, bool turn)
     for (size_t i = 0; i < row_count && !turn; i++)
         slow_down(&rows[i]);
     sleep_ms(TIMEOUT_MS); /* sessions that are idle on such a link */
-    asking = thread_start(ask_all, NULL);
-    began = now_ms();
+    pthread_t asking = thread_start(ask_all, NULL);
+    int64_t began = now_ms();
     for (size_t i = 0; i < row_count; i++)
         acquire_row(&rows[i]);
     for (size_t i = 0; i < row_count; i++)

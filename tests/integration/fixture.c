@@ -32,7 +32,6 @@ int open_admin(const char *hosts)
 
 int run_with_server(const struct server_opts *opts, int (*run_group)(void))
 {
-    int failed;
     int rc = server_start(opts, &the_server);
 
     if (rc != SERVER_OK)
@@ -42,7 +41,7 @@ int run_with_server(const struct server_opts *opts, int (*run_group)(void))
         return 1;
     }
     take_environment();
-    failed = run_group();
+    int failed = run_group();
     admin_close(admin);
     server_stop(the_server);
     return failed == 0 ? 0 : 1;
@@ -52,24 +51,28 @@ int run_with_ensemble(int count, const struct server_opts *opts,
                       struct ensemble **ret_ensemble, test_step *setup,
                       test_step *teardown)
 {
-    int failed;
     int rc = ensemble_start(count, opts, ret_ensemble);
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
     take_environment();
-    failed = test_run_between(setup, teardown);
+    int failed = test_run_between(setup, teardown);
     admin_close(admin);
     ensemble_stop(*ret_ensemble);
     return failed == 0 ? 0 : 1;
 }
 
-zkr_session *open_session_with(const struct zkr_session_opts *opts)
+zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts)
 {
     zkr_session *s = NULL;
 
-    ok(zkr_session_open(server_hosts(the_server), opts, &s));
+    ok(zkr_session_open(hosts, opts, &s));
     return s;
+}
+
+zkr_session *open_session_with(const struct zkr_session_opts *opts)
+{
+    return open_to(server_hosts(the_server), opts);
 }
 
 zkr_session *open_session(void)
@@ -85,14 +88,10 @@ void close_session(zkr_session *s)
 zkr_session *open_through(struct proxy **ret_proxy,
                           const struct zkr_session_opts *opts)
 {
-    zkr_session *s = NULL;
-
     ok(proxy_start(server_hosts(the_server), ret_proxy));
-    ok(zkr_session_open(
+    return open_to(
         proxy_hosts(*ret_proxy),
-        opts != NULL ? opts : OPTS(session, .session_timeout_ms = SESSION_MS),
-        &s));
-    return s;
+        opts != NULL ? opts : OPTS(session, .session_timeout_ms = SESSION_MS));
 }
 
 void close_through(zkr_session *s, struct proxy *proxy)
@@ -112,18 +111,12 @@ const char *new_path(void)
 
 zkr_mutex *new_mutex(zkr_session *s, const char *path)
 {
-    zkr_mutex *m = NULL;
-
-    ok(zkr_mutex_new(s, path, NULL, &m));
-    return m;
+    return NEW(mutex, s, path, NULL);
 }
 
 zkr_grant *acquire(zkr_mutex *m)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_mutex_acquire(m, SOON_MS, &g));
-    return g;
+    return GRANT(mutex_acquire, m, SOON_MS);
 }
 
 bool is_released(int rc, int64_t took_ms, int64_t reply_timeout_ms)
@@ -247,11 +240,10 @@ void on_thread(void *(*run)(void *), void *arg)
 void settle(zkr_session *s)
 {
     char path[64];
-    zkr_mutex *m;
 
     (void)snprintf(path, sizeof(path), "/tests/settle/%llx",
                    (unsigned long long)zkr_session_id(s));
-    m = new_mutex(s, path);
+    zkr_mutex *m = new_mutex(s, path);
     for (int i = 0; i < 3; i++)
         release(acquire(m));
     zkr_mutex_free(m);
@@ -282,12 +274,11 @@ char *nth_child(const char *path, size_t n)
 {
     char **names;
     size_t count;
-    char *name;
 
     ok(admin_children(admin, path, &names, &count));
     if (n >= count)
         fail_msg("%s: has no child number %zu", path, n);
-    name = strdup(names[n]);
+    char *name = strdup(names[n]);
     admin_children_free(names, count);
     return name;
 }

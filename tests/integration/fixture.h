@@ -53,6 +53,7 @@ int run_with_ensemble(int count, const struct server_opts *opts,
 int open_admin(const char *hosts);
 
 zkr_session *open_session(void);
+zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
 void close_session(zkr_session *s);
 SCOPED(zkr_session, session, close_session)

@@ -77,15 +77,12 @@ void make_with(const char *name, const char *data, int flags)
 
     (void)snprintf(full, sizeof(full), "%s", in_dir(name));
     for (char *p = full + strlen(path) + 1; (p = strchr(p, '/')) != NULL; p++) {
-        int rc;
-
         *p = '\0';
-        rc = admin_create(admin, full, NULL);
+        int rc = admin_create(admin, full, NULL);
         assert_true(rc == ZOK || rc == ZNODEEXISTS);
         *p = '/';
     }
-    assert_int_equal(admin_create_flags(admin, full, data, flags, NULL, 0),
-                     ZOK);
+    ok(admin_create_flags(admin, full, data, flags, NULL, 0));
 }
 
 void make(const char *name, const char *data)
@@ -113,7 +110,7 @@ static void *call_main(void *arg)
 void call_start(struct call *c, int (*run)(void *arg), void *arg)
 {
     *c = (struct call){ .run = run, .arg = arg };
-    assert_int_equal(pthread_create(&c->thread, NULL, call_main, c), 0);
+    c->thread = thread_start(call_main, c);
 }
 
 void call_start_until_rule(struct call *c, int (*run)(void *arg), void *arg)
@@ -126,17 +123,16 @@ int call_join(struct call *c)
 {
     if (!COMES(atomic_load(&c->done), SOON_MS))
         fail_msg("a thread that calls hangs");
-    assert_int_equal(pthread_join(c->thread, NULL), 0);
+    thread_join(c->thread);
     return c->rc;
 }
 
 void times_out(int (*run)(void *arg), void *arg, int64_t timeout_ms)
 {
     struct stopwatch *w = stopwatch_start();
-    int rc;
 
     server_pause(the_server);
-    rc = run(arg);
+    int rc = run(arg);
     server_resume(the_server);
     assert_int_equal(rc, ZKR_EUNREACHABLE);
     assert_true(stopwatch_says(w, timeout_ms, timeout_ms + 1000));
@@ -159,7 +155,6 @@ int pair_teardown(void)
 
 void make_by(struct admin *who, const char *name)
 {
-    assert_int_equal(admin_create_flags(who, in_dir(name), "10.0.0.1",
-                                        ZOO_EPHEMERAL, NULL, 0),
-                     ZOK);
+    ok(admin_create_flags(who, in_dir(name), "10.0.0.1", ZOO_EPHEMERAL, NULL,
+                          0));
 }

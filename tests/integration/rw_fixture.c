@@ -59,26 +59,17 @@ int rw_run_in_both_roots(void)
 
 zkr_rwlock *new_rwlock(zkr_session *session, uint32_t flags)
 {
-    zkr_rwlock *l = NULL;
-
-    ok(zkr_rwlock_new(session, path, OPTS(lockable, .flags = flags), &l));
-    return l;
+    return NEW(rwlock, session, path, OPTS(lockable, .flags = flags));
 }
 
 zkr_grant *read_lock(zkr_rwlock *l)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_rwlock_acquire_read(l, SOON_MS, &g));
-    return g;
+    return GRANT(rwlock_acquire_read, l, SOON_MS);
 }
 
 zkr_grant *write_lock(zkr_rwlock *l)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_rwlock_acquire_write(l, SOON_MS, &g));
-    return g;
+    return GRANT(rwlock_acquire_write, l, SOON_MS);
 }
 
 void queue_up(struct waiter *w, acquire_call *call, zkr_rwlock *l)

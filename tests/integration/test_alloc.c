@@ -140,11 +140,10 @@ static void hold(acquire_call *call, void *lock)
 {
     zkr_grant *g = NULL;
     zkr_grant *other = NULL;
-    int rc;
 
     if (!CAN(call(lock, SOON_MS, &g)))
         return;
-    rc = call(lock, 0, &other);
+    int rc = call(lock, 0, &other);
     if (rc != ZKR_EBUSY)
         assert_false(can(rc, "try while it is held"));
     give_back(g);
@@ -175,14 +174,13 @@ static void wait_behind(zkr_mutex *m, bool cancels)
     struct arrival arrival = { recorder_new(), zkr_lockable_path(m) };
     zkr_request *request = NULL;
     zkr_grant *g = NULL;
-    bool asked;
 
     if (!CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
         recorder_free(arrival.outcomes);
         return;
     }
-    asked = CAN(zkr_mutex_acquire_async(m, SOON_MS, record_acquire,
-                                        arrival.outcomes, &request));
+    bool asked = CAN(zkr_mutex_acquire_async(m, SOON_MS, record_acquire,
+                                             arrival.outcomes, &request));
     if (asked) {
         int code = ZKR_ENOMEM;
 
@@ -618,12 +616,10 @@ TEST(every_allocation_may_fail_once)
     long runs = 0;
     long told = 0;
     bool again;
-    int threads;
-    int fds;
 
     assert_false(run_with_failure(0));
-    threads = count_threads();
-    fds = count_fds();
+    int threads = count_threads();
+    int fds = count_fds();
     do {
         if (getenv("ZKR_TEST_LOG") != NULL)
             (void)fprintf(stderr, "allocation %ld\n", n);

@@ -68,7 +68,7 @@ static void *caller_main(void *arg)
 static void start(struct caller *c, int (*call)(struct caller *), void *subject)
 {
     *c = (struct caller){ .call = call, .subject = subject, .timeout_ms = -1 };
-    assert_int_equal(pthread_create(&c->thread, NULL, caller_main, c), 0);
+    c->thread = thread_start(caller_main, c);
 }
 
 static bool is_done(void *caller)
@@ -79,7 +79,7 @@ static bool is_done(void *caller)
 static int result(struct caller *c)
 {
     assert_true(wait_until(is_done, c, SOON_MS));
-    assert_int_equal(pthread_join(c->thread, NULL), 0);
+    thread_join(c->thread);
     return c->rc;
 }
 
@@ -132,9 +132,8 @@ TEST(all_wait_until_it_is_removed)
 TEST(it_stays_when_its_session_ends)
 {
     zkr_session *other = open_session();
-    zkr_barrier *b;
+    zkr_barrier *b = NEW(barrier, other, path, NULL);
 
-    ok(zkr_barrier_new(other, path, NULL, &b));
     ok(zkr_barrier_set(b, SOON_MS));
     zkr_barrier_free(b);
     close_session(other);
@@ -263,8 +262,8 @@ TEST(its_parents_are_as_its_options_say)
 
     ok(zkr_barrier_set(barrier, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 1);
-    ok(zkr_barrier_new(s, textf("%s/barrier", new_path()),
-                       OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS), &b));
+    b = NEW(barrier, s, textf("%s/barrier", new_path()),
+            OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS));
     proxy_reset_counts(proxy);
     ok(zkr_barrier_set(b, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 0);
@@ -276,10 +275,7 @@ TEST(its_parents_are_as_its_options_say)
 
 static zkr_double_barrier *new_member_of(zkr_session *session, uint32_t members)
 {
-    zkr_double_barrier *m = NULL;
-
-    ok(zkr_double_barrier_new(session, path, members, NULL, &m));
-    return m;
+    return NEW(double_barrier, session, path, members, NULL);
 }
 
 static void wait_nodes(size_t count)
@@ -497,12 +493,10 @@ TEST(a_member_that_cannot_wait_leaves_alone)
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
-        struct stopwatch *w;
-
         start(&caller, call_enter, m);
         ok(zkr_double_barrier_enter(second, SOON_MS));
         assert_int_equal(result(&caller), ZKR_OK);
-        w = stopwatch_start();
+        struct stopwatch *w = stopwatch_start();
         if (time == 0)
             assert_int_equal(zkr_double_barrier_leave(m, 1000), ZKR_ETIMEDOUT);
         else
@@ -579,11 +573,11 @@ TEST(a_member_that_enters_again_is_not_waited_for)
 TEST(a_ready_of_those_who_have_gone_lets_nobody_in)
 {
     for (int time = 0; time < 2 * TWICE; time++) {
-        zkr_session *other = open_session();
+        AUTO(session) other = open_session();
         zkr_double_barrier *a = new_member_of(s, 2);
         zkr_double_barrier *b = new_member_of(other, 2);
-        zkr_double_barrier *third = new_member_of(s, 2);
-        zkr_double_barrier *fourth = new_member_of(s, 2);
+        AUTO(double_barrier) third = new_member_of(s, 2);
+        AUTO(double_barrier) fourth = new_member_of(s, 2);
 
         both(call_enter, a, b);
         if (time % 2 == 0) { /* both do not wait */
@@ -601,9 +595,6 @@ TEST(a_ready_of_those_who_have_gone_lets_nobody_in)
         both(call_enter, third, fourth);
         both(call_leave, third, fourth);
         assert_int_equal(count_children(path), 0);
-        zkr_double_barrier_free(third);
-        zkr_double_barrier_free(fourth);
-        close_session(other);
     }
 }
 
@@ -626,13 +617,12 @@ TEST(one_too_many_lets_the_others_leave)
         zkr_double_barrier *second = new_member_of(other, 2);
         zkr_double_barrier *late = new_member_of(s, 2);
         struct caller callers[3];
-        bool is_waited_for;
 
         both(call_enter, m, second);
         proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
         start(&callers[0], call_enter, late);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
-        is_waited_for = !is_lowest(other);
+        bool is_waited_for = !is_lowest(other);
         start(&callers[1], call_leave, m);
         start(&callers[2], call_leave, second);
         if (is_waited_for)
@@ -667,10 +657,9 @@ struct visit {
 static int call_visit(struct caller *c)
 {
     struct visit *v = c->subject;
-    int rc;
 
     (void)usleep(v->delay);
-    rc = zkr_double_barrier_enter(v->member, -1);
+    int rc = zkr_double_barrier_enter(v->member, -1);
     return rc == ZKR_OK ? zkr_double_barrier_leave(v->member, -1) : rc;
 }
 
@@ -766,25 +755,22 @@ TEST(a_member_that_enters_again_counts_once)
 {
     AUTO(session) slow = NULL;
     AUTO(double_barrier) other = new_member_of(s, 3);
-    AUTO(double_barrier) m = NULL;
     struct caller callers[2];
 
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = SESSION_MS,
-                             .retry.kind = ZKR_RETRY_FIXED,
-                             .retry.base_ms = SOON_MS),
-                        &slow));
-    m = new_member_of(slow, 3);
+    slow =
+        open_to(proxy_hosts(proxy),
+                OPTS(session, .session_timeout_ms = SESSION_MS,
+                     .retry.kind = ZKR_RETRY_FIXED, .retry.base_ms = SOON_MS));
+    AUTO(double_barrier) m = new_member_of(slow, 3);
     start(&callers[0], call_enter, other);
     wait_watches(1);
     for (int time = 0; time < TWICE; time++) {
         char *one = nth_child(path, 0);
-        char *old;
 
         proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
         assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
-        old = node_beside(one);
+        char *old = node_beside(one);
         start(&callers[1], call_enter, m);
         AWAIT(!is_there(textf("%s/%s", path, old)) &&
               count_children(path) == 2);
@@ -923,19 +909,17 @@ TEST(a_callback_cannot_wait)
 
 TEST(a_program_with_its_own_loop_waits)
 {
-    zkr_double_barrier *m;
     AUTO(session) own = NULL;
-    AUTO(barrier) b = NULL;
     struct caller waiting;
 
     own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
-    ok(zkr_barrier_new(own, path, NULL, &b));
+    AUTO(barrier) b = NEW(barrier, own, path, NULL);
     ok(zkr_barrier_set(b, SOON_MS));
     start(&waiting, call_wait, b);
     wait_watches(1);
     ok(zkr_barrier_remove(barrier, SOON_MS));
     assert_int_equal(result(&waiting), ZKR_OK);
-    m = new_member_of(own, 1);
+    zkr_double_barrier *m = new_member_of(own, 1);
     ok(zkr_double_barrier_enter(m, SOON_MS));
     ok(zkr_double_barrier_leave(m, SOON_MS));
     assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_OK);

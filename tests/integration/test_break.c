@@ -55,13 +55,10 @@ TEST(another_token_breaks_nothing)
 /* The name is the same, the holder is another. */
 TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
 {
-    AUTO(unfair_mutex) unfair = NULL;
-    AUTO(grant) g = NULL;
-    int64_t token;
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
+    AUTO(grant) g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
+    int64_t token = zkr_grant_token(g);
 
-    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    token = zkr_grant_token(g);
     release(g);
     assert_int_equal(zkr_participants_break(s, in_dir("holder"), token, 0),
                      ZNONODE);
@@ -75,10 +72,8 @@ TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
 
 TEST(a_refusal_of_the_server_is_told)
 {
-    int64_t token;
-
     make_directory();
-    token = make_one("lock-0000000000");
+    int64_t token = make_one("lock-0000000000");
     forbid(path, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
     assert_int_equal(
         zkr_participants_break(s, in_dir("lock-0000000000"), token, 0),
@@ -103,20 +98,16 @@ static int break_holder(void *token)
 TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
 {
     struct call c;
-    AUTO(unfair_mutex) unfair = NULL;
-    zkr_grant *g = NULL;
-    zkr_grant *next = NULL;
-    int64_t token;
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
+    zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
+    int64_t token = zkr_grant_token(g);
 
-    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    token = zkr_grant_token(g);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REPLY);
     call_start_until_rule(&c, break_holder, &token);
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_LOST);
     zkr_grant_free(g);
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &next));
+    zkr_grant *next = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
     proxy_heal(proxy);
     assert_int_equal(call_join(&c), ZKR_OK);
     wait_verified(next);
@@ -128,13 +119,10 @@ TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
 TEST_WITH(a_new_session_looks_again, proxied_setup, proxied_teardown)
 {
     struct call c;
-    AUTO(unfair_mutex) unfair = NULL;
-    AUTO(grant) g = NULL;
-    int64_t token;
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
+    AUTO(grant) g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
+    int64_t token = zkr_grant_token(g);
 
-    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    token = zkr_grant_token(g);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
     call_start_until_rule(&c, break_holder, &token);
     proxy_reset_counts(proxy);

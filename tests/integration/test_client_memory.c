@@ -486,22 +486,20 @@ static void wait_behind(zkr_session *s)
  * watch. */
 static void wait_for_permit(zkr_session *s)
 {
-    zkr_session *other;
     zkr_semaphore *theirs = NULL;
     zkr_semaphore *sem = NULL;
     zkr_grant *held = NULL;
     zkr_grant *g = NULL;
     char path[100];
-    int rc;
 
     (void)snprintf(path, sizeof(path), "%s/semaphore-%ld", name, first);
     MUST(zkr_semaphore_new(s, path, 1, NULL, &theirs));
     MUST(zkr_semaphore_acquire(theirs, SOON_MS, &held));
     retry = ZKR_RETRY_NONE_INIT;
-    other = open_at(hosts, NULL);
+    zkr_session *other = open_at(hosts, NULL);
     MUST(zkr_semaphore_new(other, path, 1, NULL, &sem));
     begin();
-    rc = zkr_semaphore_acquire(sem, GIVE_UP_MS, &g);
+    int rc = zkr_semaphore_acquire(sem, GIVE_UP_MS, &g);
     if (rc != ZKR_ETIMEDOUT)
         (void)can(rc, "zkr_semaphore_acquire()");
     settle_down(other);
@@ -569,10 +567,9 @@ static void move(zkr_session *s)
 static void reconnect(zkr_session *s)
 {
     struct proxy *p = NULL;
-    zkr_session *through;
 
     must(proxy_start(hosts, &p), "a proxy");
-    through = open_at(proxy_hosts(p), "user:password");
+    zkr_session *through = open_at(proxy_hosts(p), "user:password");
     begin();
     proxy_cut(p);
     proxy_heal(p);
@@ -584,10 +581,8 @@ static void reconnect(zkr_session *s)
 
 static void open_another(const char *auth)
 {
-    zkr_session *s;
-
     begin();
-    s = open_at(hosts, auth);
+    zkr_session *s = open_at(hosts, auth);
     if (s == NULL)
         return;
     settle_down(s);
@@ -647,11 +642,9 @@ static const struct operation {
  * middle of the parent's test. */
 static void run_one(const struct operation *o)
 {
-    zkr_session *s;
-
     catch_crashes();
     answers = recorder_new();
-    s = open_at(hosts, NULL);
+    zkr_session *s = open_at(hosts, NULL);
     o->run(s);
     settle_down(s);
     MUST(zkr_session_set(s, name, "", 0, ZKR_ANY_VERSION, SOON_MS, NULL));
@@ -845,13 +838,10 @@ static const struct client_call {
 static bool is_refused_or_answered(const struct client_call *c, zhandle_t *zh,
                                    long number)
 {
-    bool reached;
-    int rc;
-
     atomic_store(&answers_of_client, 0);
     fails_here = number;
-    rc = c->run(zh);
-    reached = fails_here == 0;
+    int rc = c->run(zh);
+    bool reached = fails_here == 0;
     fails_here = 0;
     assert_true(reached || rc == ZOK);
     assert_int_equal(zoo_exists(zh, "/", 0, NULL), ZOK);

@@ -24,20 +24,16 @@ static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void on_log(const char *line)
 {
-    size_t used;
-
     (void)pthread_mutex_lock(&log_lock);
-    used = strlen(log_text);
+    size_t used = strlen(log_text);
     (void)snprintf(log_text + used, sizeof(log_text) - used, "%s\n", line);
     (void)pthread_mutex_unlock(&log_lock);
 }
 
 static bool log_has(const char *word)
 {
-    bool has;
-
     (void)pthread_mutex_lock(&log_lock);
-    has = strstr(log_text, word) != NULL;
+    bool has = strstr(log_text, word) != NULL;
     (void)pthread_mutex_unlock(&log_lock);
     return has;
 }
@@ -45,12 +41,11 @@ static bool log_has(const char *word)
 static zhandle_t *open_handle(const char *hosts)
 {
     const char *dir = server_keys();
-    zhandle_t *zh;
 
     (void)pthread_mutex_lock(&log_lock);
     log_text[0] = '\0';
     (void)pthread_mutex_unlock(&log_lock);
-    zh = zookeeper_init_secure(
+    zhandle_t *zh = zookeeper_init_secure(
         hosts,
         textf("%s/ca.pem,%s/client.pem,%s/client.key,none", dir, dir, dir),
         NULL, LONG_SESSION_MS, NULL, NULL, ZOO_NO_LOG_CLIENTENV, on_log, NULL);
@@ -69,14 +64,13 @@ static void close_handle(zhandle_t *zh)
 TEST(nothing_is_printed)
 {
     int before = dup(STDERR_FILENO);
-    zhandle_t *zh;
     int fd;
 
     fd = open(textf("%s/printed", server_keys()), O_RDWR | O_CREAT | O_CLOEXEC,
               0600);
     assert_true(fd >= 0 && before >= 0);
     (void)dup2(fd, STDERR_FILENO);
-    zh = open_handle(server_secure_hosts(the_server));
+    zhandle_t *zh = open_handle(server_secure_hosts(the_server));
     while (zoo_state(zh) != ZOO_CONNECTED_STATE)
         sleep_ms(2);
     close_handle(zh);
@@ -113,12 +107,11 @@ TEST(each_server_has_its_turn)
 {
     for (int i = 0; i < 2; i++) {
         const char *secure = server_secure_hosts(the_server);
-        zhandle_t *zh;
         const char *hosts = textf("%s%s%s", i == 0 ? "127.0.0.1:1," : "",
                                   secure, i == 0 ? "" : ",127.0.0.1:1");
 
         zoo_deterministic_conn_order(1);
-        zh = open_handle(hosts);
+        zhandle_t *zh = open_handle(hosts);
         zoo_deterministic_conn_order(0);
         AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
         server_kill9(the_server);
@@ -142,15 +135,13 @@ static void take_hello(const char *host)
     socklen_t size = sizeof(address);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     unsigned char head[9]; /* of the record, and of the message */
-    zhandle_t *zh;
-    int peer;
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(fd, 1), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    zh = open_handle(textf("%s:%d", host, ntohs(address.sin_port)));
-    peer = accept(fd, NULL, NULL);
+    zhandle_t *zh = open_handle(textf("%s:%d", host, ntohs(address.sin_port)));
+    int peer = accept(fd, NULL, NULL);
     assert_int_equal(recv(peer, head, sizeof(head), MSG_WAITALL), sizeof(head));
     hello_size = (size_t)head[7] << 8 | head[8];
     assert_true(hello_size <= sizeof(hello));
@@ -189,10 +180,9 @@ TEST(a_handshake_names_the_server)
 {
     const char name[] = "localhost";
     size_t size;
-    size_t at;
 
     take_hello("localhost");
-    at = find_extension(SERVER_NAME, &size);
+    size_t at = find_extension(SERVER_NAME, &size);
     assert_true(at != 0);
     assert_int_equal(size, 5 + strlen(name));
     assert_memory_equal(hello + at + 5, name, strlen(name));
@@ -204,10 +194,9 @@ TEST(a_handshake_names_the_server)
 TEST(a_handshake_offers_no_old_version)
 {
     size_t size;
-    size_t at;
 
     take_hello("127.0.0.1");
-    at = find_extension(SUPPORTED_VERSIONS, &size);
+    size_t at = find_extension(SUPPORTED_VERSIONS, &size);
     assert_true(at != 0);
     for (size_t i = 1; i + 1 < size; i += 2)
         assert_true(two_bytes(at + i) >= TLS_1_2);
@@ -218,10 +207,9 @@ TEST(a_handshake_offers_no_old_version)
 /* OpenSSL reads it when it is used first. */
 static bool allow_old_versions(void)
 {
-    FILE *file;
     const char *name = textf("%s/openssl.cnf", server_keys());
 
-    file = fopen(name, "we");
+    FILE *file = fopen(name, "we");
     if (file == NULL)
         return false;
     (void)fputs("openssl_conf = all\n[all]\nssl_conf = ssl\n"

@@ -42,9 +42,9 @@ TEST(directories_come_and_go_under_the_locks)
     pthread_t threads[THREADS];
 
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, use_lock, &u), 0);
+        threads[i] = thread_start(use_lock, &u);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        thread_join(threads[i]);
     assert_int_equal(u.failed, 0);
     assert_true(wait_until(is_gone, "/containers", SOON_MS));
     release(acquire(u.mutex));
@@ -57,8 +57,8 @@ TEST(persistent_parents_stay)
     AUTO(mutex) m = NULL;
     AUTO(mutex) other = new_mutex(s, "/containers/lock");
 
-    ok(zkr_mutex_new(s, "/persistent/lock",
-                     OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS), &m));
+    m = NEW(mutex, s, "/persistent/lock",
+            OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS));
     release(acquire(m));
     release(acquire(other));
     assert_true(wait_until(is_gone, "/containers", SOON_MS));
@@ -80,11 +80,10 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
 
     for (size_t i = 0; i < 3; i++) {
         AUTO(rwlock) lock = NULL;
-        zkr_grant *g = NULL;
 
-        ok(zkr_rwlock_new(s, locks[i].path,
-                          OPTS(lockable, .flags = locks[i].flags), &lock));
-        ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g));
+        lock = NEW(rwlock, s, locks[i].path,
+                   OPTS(lockable, .flags = locks[i].flags));
+        zkr_grant *g = GRANT(rwlock_acquire_write, lock, SOON_MS);
         release(g);
     }
     assert_true(wait_until(is_gone, "/rw/container", SOON_MS));

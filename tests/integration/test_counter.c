@@ -19,10 +19,7 @@ static zkr_counter *counter;
 static zkr_counter *new_counter(zkr_session *session,
                                 enum zkr_counter_flags flags)
 {
-    zkr_counter *c = NULL;
-
-    ok(zkr_counter_new(session, path, OPTS(counter, .flags = flags), &c));
-    return c;
+    return NEW(counter, session, path, OPTS(counter, .flags = flags));
 }
 
 static void make_parent(void)
@@ -41,9 +38,8 @@ static zkr_counter *new_promoted(zkr_session *session, uint32_t after)
 
     make_parent();
     assert_int_equal(admin_create(admin, lock_path, ""), ZOK);
-    ok(zkr_counter_new(
-        session, path,
-        OPTS(counter, .lock_path = lock_path, .promote_after = after), &c));
+    c = NEW(counter, session, path,
+            OPTS(counter, .lock_path = lock_path, .promote_after = after));
     return c;
 }
 
@@ -141,13 +137,11 @@ TEST(a_comparison_writes_only_over_what_it_expects)
 
 TEST(a_set_with_a_version_is_for_that_version)
 {
-    int32_t version;
-
     assert_int_equal(version_of(counter), ZKR_COUNTER_ABSENT);
     ok(zkr_counter_set(counter, 7, ZKR_COUNTER_ABSENT, SOON_MS));
     assert_int_equal(zkr_counter_set(counter, 8, ZKR_COUNTER_ABSENT, SOON_MS),
                      ZKR_ZNODEEXISTS);
-    version = version_of(counter);
+    int32_t version = version_of(counter);
     assert_int_equal(version, 0);
     /* as it was before, but not the same version */
     assert_int_equal(add(counter, 1), 8);
@@ -227,13 +221,10 @@ TEST(missing_parents_are_containers)
 
 TEST(a_counter_is_below_the_chroot)
 {
-    AUTO(session) inner = NULL;
-    AUTO(counter) inner_counter = NULL;
-
     make_parent();
     *strrchr(path, '/') = '\0';
-    inner = open_session_with(OPTS(session, .chroot = path));
-    ok(zkr_counter_new(inner, "/number", NULL, &inner_counter));
+    AUTO(session) inner = open_session_with(OPTS(session, .chroot = path));
+    AUTO(counter) inner_counter = NEW(counter, inner, "/number", NULL);
     ok(zkr_counter_add(inner_counter, 3, SOON_MS, NULL));
     path[strlen(path)] = '/';
     assert_int_equal(value_of(counter), 3);
@@ -322,8 +313,7 @@ static void start(struct adder *adders, int count, zkr_counter *c, int adds)
 {
     for (int i = 0; i < count; i++) {
         adders[i] = (struct adder){ .counter = c, .adds = adds };
-        assert_int_equal(
-            pthread_create(&adders[i].thread, NULL, adder_main, &adders[i]), 0);
+        adders[i].thread = thread_start(adder_main, &adders[i]);
     }
 }
 
@@ -337,7 +327,7 @@ static int64_t join(struct adder *adders, int count, int64_t *ret_made)
     memset(told, 0, sizeof(told));
     *ret_made = 0;
     for (int i = 0; i < count; i++) {
-        assert_int_equal(pthread_join(adders[i].thread, NULL), 0);
+        thread_join(adders[i].thread);
         assert_int_equal(adders[i].other, 0);
         for (int k = 0; k < adders[i].made; k++) {
             assert_in_range(adders[i].after[k], 1, count * ADDS);
@@ -418,11 +408,9 @@ static void in_vain(void)
 
 static bool others_are_faster(zkr_counter *c)
 {
-    int rc;
-
     for (int i = 1; i <= 16; i++)
         proxy_rule_error(proxy, ZOO_SETDATA_OP, i, ZBADVERSION);
-    rc = zkr_counter_add(c, 1, 10, NULL);
+    int rc = zkr_counter_add(c, 1, 10, NULL);
     proxy_forget_rules(proxy);
     return rc == ZKR_ETIMEDOUT &&
            strstr(zkr_error_detail(), "others were faster") != NULL;
@@ -445,11 +433,10 @@ TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
     AUTO(counter) c = new_promoted(s, 2);
     AUTO(mutex) mutex = new_mutex(others, lock_path);
     zkr_grant *g = acquire(mutex);
-    struct stopwatch *w;
 
     (void)add(c, 1);
     in_vain();
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     assert_int_equal(zkr_counter_add(c, 1, WAIT_MS, NULL), ZKR_ETIMEDOUT);
     assert_true(stopwatch_says(w, WAIT_MS, WAIT_MS + SESSION_MS / 2));
     in_vain();
@@ -464,21 +451,17 @@ TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
 TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 {
     AUTO(session) brief = NULL;
-    AUTO(counter) c = NULL;
 
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = SESSION_MS,
-                             .reply_timeout_ms = 6000),
-                        &brief));
-    c = new_promoted(brief, 2);
+    brief = open_to(proxy_hosts(proxy),
+                    OPTS(session, .session_timeout_ms = SESSION_MS,
+                         .reply_timeout_ms = 6000));
+    AUTO(counter) c = new_promoted(brief, 2);
     (void)add(c, 1);
     for (int time = 0; time < TWICE; time++) {
-        struct stopwatch *w;
-
         in_vain();
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
         proxy_set_latency(proxy, 700);
-        w = stopwatch_start();
+        struct stopwatch *w = stopwatch_start();
         assert_int_not_equal(zkr_counter_add(c, 1, 0, NULL), ZKR_OK);
         assert_true(stopwatch_says(w, 1000, 7000));
         assert_true(proxy_rule_done(proxy)); /* it was at the mutex */
@@ -524,10 +507,9 @@ TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 TEST(a_program_with_its_own_loop_counts)
 {
     AUTO(session) own = NULL;
-    AUTO(counter) c = NULL;
 
     own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
-    ok(zkr_counter_new(own, path, NULL, &c));
+    AUTO(counter) c = NEW(counter, own, path, NULL);
     assert_int_equal(add(c, 1), 1);
 }
 

@@ -72,6 +72,7 @@ TEST(twenty_readers_hold_and_eight_writers_queue)
 {
     AUTO(recorder) reading = recorder_new();
     AUTO(recorder) writing = recorder_new();
+
     enum { READERS = 20, WRITERS = 8 };
 
     for (int i = 0; i < READERS; i++)
@@ -101,7 +102,7 @@ TEST(the_label_in_the_node_is_a_copy)
     char label[] = "one";
     AUTO(rwlock) labelled = NULL;
 
-    ok(zkr_rwlock_new(s, path, OPTS(lockable, .label = label), &labelled));
+    labelled = NEW(rwlock, s, path, OPTS(lockable, .label = label));
     (void)strcpy(label, "two");
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
@@ -122,15 +123,13 @@ TEST(all_that_a_session_creates_has_its_acl)
 {
     static const char *const made[] = { "/tests/acl/a", "/tests/acl/a/lock" };
     AUTO(session) guarded = NULL;
-    AUTO(rwlock) l = NULL;
-    zkr_grant *g;
     char acl[128];
 
     assert_int_equal(admin_create(admin, "/tests/acl", NULL), ZOK);
     guarded = open_session_with(
         OPTS(session, .chroot = "/tests/acl", .acl = "ip:127.0.0.1:cdrwa"));
-    ok(zkr_rwlock_new(guarded, "/a/lock", NULL, &l));
-    g = write_lock(l);
+    AUTO(rwlock) l = NEW(rwlock, guarded, "/a/lock", NULL);
+    zkr_grant *g = write_lock(l);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(admin_get_acl(admin, made[i], acl, sizeof(acl)), ZOK);
         assert_string_equal(acl, "ip:127.0.0.1:31");

@@ -75,10 +75,9 @@ static void others_make_in_path(const struct edge *e, const char *name)
 static void reads_number(const struct edge *e, uint32_t flags, size_t size)
 {
     bool fits = e->len == size || e->len == 0;
-    AUTO(counter) c = NULL;
     int64_t value = 7;
 
-    ok(zkr_counter_new(s, path, OPTS(counter, .flags = flags), &c));
+    AUTO(counter) c = NEW(counter, s, path, OPTS(counter, .flags = flags));
     assert_int_equal(zkr_counter_get(c, SOON_MS, &value, NULL),
                      fits ? ZKR_OK : ZKR_EDAMAGED);
     assert_true(value == (fits ? e->number : 0));
@@ -101,13 +100,12 @@ TEST_ROWS(the_limit_of_a_semaphore, edges, e)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     char limit[80];
-    AUTO(semaphore) before = NULL;
     AUTO(semaphore) sem = NULL;
     struct limited l = { NULL, e->number < 0 ? 0 : (uint32_t)e->number };
 
     (void)snprintf(limit, sizeof(limit), "%s-limit", path);
     opts.limit_path = limit;
-    ok(zkr_semaphore_new(s, path, 5, &opts, &before));
+    AUTO(semaphore) before = NEW(semaphore, s, path, 5, &opts);
     others_set(e, limit);
     if (e->len == 4) {
         l.semaphore = before;
@@ -184,14 +182,12 @@ static int by_unfair(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 /* The node is known by its data. */
 TEST_ROWS(the_node_of_an_unfair_mutex, edges, e)
 {
-    AUTO(unfair_mutex) m = NULL;
-    zkr_grant *g = NULL;
+    AUTO(unfair_mutex) m = NEW(unfair_mutex, s, path, NULL);
 
-    ok(zkr_unfair_mutex_new(s, path, NULL, &m));
     others_make_in_path(e, "holder");
     gives_up(by_unfair, m);
     ok(zkr_session_delete(s, node, ZKR_ANY_VERSION, SOON_MS));
-    ok(zkr_unfair_mutex_acquire(m, SOON_MS, &g));
+    zkr_grant *g = GRANT(unfair_mutex_acquire, m, SOON_MS);
     others_set(e, node);
     holds_and_releases(g);
 }
@@ -199,14 +195,13 @@ TEST_ROWS(the_node_of_an_unfair_mutex, edges, e)
 TEST_ROWS(a_list_of_participants, edges, e)
 {
     AUTO(participants) list = NULL;
-    const struct zkr_participant *p;
     size_t shown =
         e->len < ZKR_PARTICIPANT_DATA_MAX ? e->len : ZKR_PARTICIPANT_DATA_MAX;
 
     others_make_in_path(e, "lock-0000000001");
     ok(zkr_participants_list(s, path, NULL, &list));
     assert_int_equal(list->count, 1);
-    p = &list->items[0];
+    const struct zkr_participant *p = &list->items[0];
     assert_int_equal(p->full_size, e->len);
     assert_int_equal(p->data_size, shown);
     assert_memory_equal(p->data, e->data, shown);

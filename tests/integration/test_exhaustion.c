@@ -13,11 +13,9 @@
 
 static void let_the_counter_reach(int32_t counter)
 {
-    int64_t zxid;
-
     assert_int_equal(admin_create(admin, DIRECTORY, NULL), ZOK);
     server_kill9(the_server);
-    zxid = seed_next_zxid(the_server);
+    int64_t zxid = seed_next_zxid(the_server);
     assert_true(zxid > 0);
     assert_int_equal(seed_sequence(the_server, zxid, SEED, counter), 0);
     restart_server();
@@ -33,16 +31,14 @@ static void count_warnings(enum zkr_log_level level, const char *line,
 
 TEST(no_lock_is_granted_when_the_counter_sticks)
 {
-    AUTO(session) s = NULL;
     AUTO(recorder) warnings = recorder_new();
     zkr_grant *g = NULL;
-    AUTO(mutex) m = NULL;
     int granted = 0;
     int rc;
 
     let_the_counter_reach(LAST - 5);
-    s = open_session();
-    m = new_mutex(s, DIRECTORY);
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, DIRECTORY);
     zkr_log_set(ZKR_LOG_WARNING, count_warnings, warnings);
     while ((rc = zkr_mutex_acquire(m, SOON_MS, &g)) == ZKR_OK) {
         granted++;
@@ -67,16 +63,14 @@ TEST(no_lock_is_granted_when_the_counter_sticks)
 TEST(tokens_grow_across_the_end_of_an_epoch)
 {
     const int64_t last = INT64_C(0x1ffffffff);
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
     int64_t token = 0;
 
     assert_int_equal(admin_create(admin, EPOCH, NULL), ZOK);
     server_kill9(the_server);
     assert_int_equal(seed_sequence(the_server, last - 20, EPOCH "/seed", 0), 0);
     restart_server();
-    s = open_session();
-    m = new_mutex(s, EPOCH);
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, EPOCH);
     for (int i = 0; i < 20; i++) {
         zkr_grant *g = acquire(m);
 

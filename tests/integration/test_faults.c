@@ -13,13 +13,10 @@
 /* A delete may take longer than the reply timeout, on a busy machine. */
 static int setup(void)
 {
-    zkr_grant *g;
-    int rc;
-
     (void)usual_setup_with(OPTS(session, .session_timeout_ms = SESSION_MS,
                                 .reply_timeout_ms = 300));
-    g = acquire(m); /* the directory exists from here on */
-    rc = zkr_grant_release(g);
+    zkr_grant *g = acquire(m); /* the directory exists from here on */
+    int rc = zkr_grant_release(g);
     if (rc != ZKR_EPENDING)
         ok(rc);
     AWAIT(count_children(path) == 0);
@@ -43,11 +40,10 @@ static zkr_mutex *unused_mutex(void)
 TEST(an_acquire_is_one_flight_of_two_and_a_release_one_request)
 {
     AUTO(mutex) unused = unused_mutex();
-    zkr_grant *g;
 
     proxy_set_latency(proxy, 20);
     proxy_reset_counts(proxy);
-    g = acquire(unused);
+    zkr_grant *g = acquire(unused);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 2);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
     assert_int_equal(proxy_max_in_flight(proxy), 2);
@@ -66,10 +62,8 @@ TEST(an_acquire_again_is_one_request)
 {
     release(acquire(m)); /* the directory is watched by now */
     for (int i = 0; i < 3; i++) {
-        zkr_grant *g;
-
         proxy_reset_counts(proxy);
-        g = acquire(m);
+        zkr_grant *g = acquire(m);
         assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1);
         assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
         release(g);
@@ -80,12 +74,10 @@ TEST(an_acquire_again_is_one_request)
 
 TEST(a_search_that_is_interrupted_goes_on)
 {
-    zkr_grant *g;
-
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
     proxy_rule(proxy, ZOO_MULTI_OP, 2, PROXY_DROP_REPLY);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(count_children(path), 1);
     release(g);
@@ -150,21 +142,18 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     struct zkr__op late;
     struct waiter w;
     AUTO(session) slow = NULL;
-    AUTO(mutex) mutex = NULL;
-    char *lowest;
 
-    ok(zkr_session_open(
+    slow = open_to(
         proxy_hosts(proxy),
-        OPTS(session, .session_timeout_ms = SESSION_MS, .retry = slowly),
-        &slow));
-    mutex = new_mutex(slow, path);
+        OPTS(session, .session_timeout_ms = SESSION_MS, .retry = slowly));
+    AUTO(mutex) mutex = new_mutex(slow, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     waiter_start(&w, mutex, SOON_MS / 2);
     assert_true(wait_until(pauses, slow, SOON_MS));
     create_late(slow, &late);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_children(path, 2);
-    lowest = nth_child(path, 0);
+    char *lowest = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(w.grant), lowest));
     free(lowest);
     release(w.grant);
@@ -175,10 +164,8 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
  */
 TEST(a_create_of_a_session_that_moved_is_searched_for)
 {
-    zkr_grant *g;
-
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZSESSIONMOVED);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
     assert_int_equal(count_children(path), 1);
     release(g);
@@ -191,10 +178,9 @@ TEST(a_create_of_a_session_that_moved_is_searched_for)
 TEST(a_session_that_the_server_does_not_know_is_over)
 {
     uint64_t epoch = zkr_session_epoch(s);
-    zkr_grant *g;
 
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, -12);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     assert_int_equal(zkr_session_epoch(s), epoch + 1);
     proxy_rule_error(proxy, ZOO_DELETE_OP, 1, -12);
     release(g);
@@ -219,9 +205,8 @@ TEST(a_directory_that_is_ephemeral_is_no_lock)
     zkr_grant *g = NULL;
     char name[64];
 
-    assert_int_equal(admin_create_flags(admin, zkr_lockable_path(mutex), NULL,
-                                        ZOO_EPHEMERAL, name, sizeof(name)),
-                     ZOK);
+    ok(admin_create_flags(admin, zkr_lockable_path(mutex), NULL, ZOO_EPHEMERAL,
+                          name, sizeof(name)));
     assert_int_equal(zkr_mutex_acquire(mutex, -1, &g),
                      ZNOCHILDRENFOREPHEMERALS);
     assert_non_null(strstr(zkr_error_detail(), name));
@@ -232,14 +217,12 @@ TEST(the_policy_none_sends_a_create_only_once)
 {
     struct zkr_retry none = ZKR_RETRY_NONE_INIT;
     AUTO(session) impatient = NULL;
-    AUTO(mutex) mutex = NULL;
     zkr_grant *g = NULL;
 
-    ok(zkr_session_open(
-        proxy_hosts(proxy),
-        OPTS(session, .session_timeout_ms = SESSION_MS, .retry = none),
-        &impatient));
-    mutex = new_mutex(impatient, path);
+    impatient =
+        open_to(proxy_hosts(proxy),
+                OPTS(session, .session_timeout_ms = SESSION_MS, .retry = none));
+    AUTO(mutex) mutex = new_mutex(impatient, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     assert_int_equal(zkr_mutex_acquire(mutex, -1, &g), ZCONNECTIONLOSS);
     wait_children(path, 0);
@@ -332,15 +315,12 @@ TEST(closing_with_a_silent_server_does_not_claim_success)
 {
     zkr_session *lonely = NULL;
     struct recorder *r = recorder_new();
-    zkr_mutex *mutex;
-    zkr_grant *g;
     int code = 1;
 
-    ok(zkr_session_open(
-        proxy_hosts(proxy),
-        OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS), &lonely));
-    mutex = new_mutex(lonely, path);
-    g = acquire(mutex);
+    lonely = open_to(proxy_hosts(proxy),
+                     OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
+    zkr_mutex *mutex = new_mutex(lonely, path);
+    zkr_grant *g = acquire(mutex);
     proxy_freeze(proxy);
     ok(zkr_grant_release_async(g, record_release, r));
     assert_int_equal(zkr_session_close(lonely), ZKR_EPENDING);

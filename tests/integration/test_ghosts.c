@@ -39,18 +39,14 @@ static zkr_session *open_at(const struct server *server, uint32_t flags)
 {
     zkr_session *s = NULL;
 
-    ok(zkr_session_open(
-        server_hosts(server),
-        OPTS(session, .session_timeout_ms = T_MS, .flags = flags), &s));
+    s = open_to(server_hosts(server),
+                OPTS(session, .session_timeout_ms = T_MS, .flags = flags));
     return s;
 }
 
 static zkr_rwlock *new_rwlock(zkr_session *s, const char *path)
 {
-    zkr_rwlock *lock = NULL;
-
-    ok(zkr_rwlock_new(s, path, NULL, &lock));
-    return lock;
+    return NEW(rwlock, s, path, NULL);
 }
 
 /* Warnings about ghosts that name the server. */
@@ -222,11 +218,9 @@ static int make_ghosts(void)
 
 static int setup(void)
 {
-    int leader;
-
     if (!COMES(ensemble_leader(ensemble) >= 0, SOON_MS))
         return -1;
-    leader = ensemble_leader(ensemble);
+    int leader = ensemble_leader(ensemble);
     if (leader < 0)
         return -1;
     the_server = ensemble_server(ensemble, leader);

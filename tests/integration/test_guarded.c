@@ -126,7 +126,6 @@ static const char *child(const char *name)
 TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
 {
     zkr_grant *g = acquire(m);
-    const struct zkr_stat *second;
     AUTO(txn) t = NULL;
     struct Stat first;
     struct Stat stat;
@@ -139,7 +138,7 @@ TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
     ok(zkr_txn_new_guarded(g, &t));
     ok(zkr_txn_set(t, data, NULL, 0, version));
     ok(zkr_txn_commit(t, 0));
-    second = zkr_txn_stat(t, 0);
+    const struct zkr_stat *second = zkr_txn_stat(t, 0);
     data_is("");
     assert_int_equal(admin_exists(admin, data, &stat), ZOK);
     assert_int_equal(second->version, stat.version);
@@ -199,12 +198,10 @@ TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
 TEST(a_write_that_cannot_be_is_refused_at_once)
 {
     static char much[ZKR_DATA_MAX + 1];
-    AUTO(unfair_mutex) unfair = NULL;
     zkr_grant *g = acquire(m);
-    long before;
 
     settle(s);
-    before = proxy_requests(proxy, PROXY_ANY);
+    long before = proxy_requests(proxy, PROXY_ANY);
     refuses(zkr_grant_guarded_set(g, data, NULL, 1, -1, 0, NULL), ZKR_EINVAL,
             g);
     refuses(zkr_grant_guarded_set(g, data, much, sizeof(much), -1, 0, NULL),
@@ -214,7 +211,7 @@ TEST(a_write_that_cannot_be_is_refused_at_once)
                              NULL));
     release(g);
 
-    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
     refuses(set(g, "x"), ZKR_EINVAL, g);
     release(g);
@@ -227,7 +224,6 @@ static bool the_servers_refuse(void)
 {
     zkr_grant *g = acquire(m);
     AUTO(txn) t = NULL;
-    bool asked;
 
     ok(zkr_txn_new_guarded(g, &t));
     ok(zkr_txn_set(t, data, "late", 4, ZKR_ANY_VERSION));
@@ -237,7 +233,7 @@ static bool the_servers_refuse(void)
     assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_ELOST);
     assert_int_equal(zkr_txn_failed(t), -1);
     assert_non_null(strstr(zkr_error_detail(), "its node was deleted"));
-    asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
+    bool asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
     data_is("old");
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
@@ -260,13 +256,11 @@ TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
     AUTO(session) other = open_session();
     AUTO(mutex) rival = new_mutex(other, path);
     zkr_grant *g = acquire(m);
-    zkr_grant *next;
-    int rc;
 
     expire(s);
-    rc = set(g, "late"); /* it may have been on its way */
+    int rc = set(g, "late"); /* it may have been on its way */
     assert_true(rc == ZKR_ELOST || rc == ZKR_EUNKNOWN);
-    next = acquire(rival);
+    zkr_grant *next = acquire(rival);
     ok(set(next, "next"));
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
@@ -413,15 +407,12 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     struct zkr_retry patient = ZKR_RETRY_FOREVER_INIT(60000);
     struct told t = { .recorder = recorder_new() };
     zkr_session *other = NULL;
-    zkr_mutex *lock;
-    zkr_grant *g;
 
-    ok(zkr_session_open(
-        proxy_hosts(proxy),
-        OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = patient),
-        &other));
-    lock = new_mutex(other, path);
-    g = acquire(lock);
+    other =
+        open_to(proxy_hosts(proxy),
+                OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = patient));
+    zkr_mutex *lock = new_mutex(other, path);
+    zkr_grant *g = acquire(lock);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
                      ZKR_EUNREACHABLE);
@@ -457,14 +448,12 @@ TEST(a_callback_is_told_at_the_deadline)
 TEST(a_guard_that_may_not_be_read_is_no_loss)
 {
     AUTO(session) closed = NULL;
-    AUTO(mutex) lock = NULL;
-    zkr_grant *g;
 
     closed = open_session_with(OPTS(session, .acl = "world:anyone:cdw",
                                     .flags = ZKR_SESSION_NO_LEASE));
-    lock = new_mutex(closed, path);
+    AUTO(mutex) lock = new_mutex(closed, path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    g = acquire(lock);
+    zkr_grant *g = acquire(lock);
     assert_int_equal(set(g, "new"), ZNOAUTH);
     data_is("old");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
@@ -571,14 +560,11 @@ TEST(a_close_ends_what_is_under_way)
 
 TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
 {
-    AUTO(rwlock) l = NULL;
-    zkr_grant *writing = NULL;
-    AUTO(grant) reading = NULL;
+    AUTO(rwlock) l = NEW(rwlock, s, path, NULL);
+    zkr_grant *writing = GRANT(rwlock_acquire_write, l, SOON_MS);
 
-    ok(zkr_rwlock_new(s, path, NULL, &l));
-    ok(zkr_rwlock_acquire_write(l, SOON_MS, &writing));
     ok(set(writing, "written"));
-    ok(zkr_rwlock_downgrade(l, writing, &reading));
+    AUTO(grant) reading = GRANT(rwlock_downgrade, l, writing);
     assert_int_equal(set(writing, "late"), ZKR_ENOTHELD);
     zkr_grant_free(writing);
     ok(set(reading, "read"));
@@ -595,13 +581,11 @@ TEST_WITH(paths_are_below_the_chroot, setup, teardown)
     char full[128];
     char now[16];
     AUTO(session) inner = NULL;
-    AUTO(mutex) lock = NULL;
-    AUTO(grant) g = NULL;
 
     inner = open_session_with(
         OPTS(session, .session_timeout_ms = SESSION_MS, .chroot = data));
-    lock = new_mutex(inner, "/locks/a");
-    g = acquire(lock);
+    AUTO(mutex) lock = new_mutex(inner, "/locks/a");
+    AUTO(grant) g = acquire(lock);
     ok(zkr_grant_guarded_create(g, "/made", "abc", 3, SOON_MS));
     (void)snprintf(full, sizeof(full), "%s/made", data);
     assert_int_equal(admin_get(admin, full, now, sizeof(now)), ZOK);
@@ -677,11 +661,9 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           uintptr_t ticket)
 {
-    int64_t id;
-
     if (r->type != ZKR__ZK_MULTI || atomic_fetch_sub(&not_now, 1) <= 0)
         return __real_zkr__zk_submit(zk, r, ticket);
-    id = atomic_exchange(&victim_id, 0);
+    int64_t id = atomic_exchange(&victim_id, 0);
     if (id != 0)
         (void)session_kill_by_id(server_hosts(the_server), id);
     return ZKR__ZK_NOT_NOW;
@@ -720,10 +702,9 @@ TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, teardown)
 TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup, teardown)
 {
     zkr_grant *g = acquire(m);
-    int rc;
 
     atomic_store(&victim_id, zkr_session_id(s));
-    rc = set(g, "late");
+    int rc = set(g, "late");
     assert_int_equal(atomic_load(&victim_id), 0);
     assert_int_equal(rc, ZKR_EUNKNOWN);
     wait_grant_state(g, ZKR_GRANT_LOST);
@@ -782,12 +763,11 @@ static void *storm_main(void *arg)
     long *started = calloc(1, sizeof(*started));
 
     while (started != NULL && !atomic_load(&storm->stop)) {
-        zkr_grant *g = NULL;
+        AUTO(grant) g = NULL;
 
         if (zkr_mutex_acquire(storm->mutex, 1000, &g) != ZKR_OK)
             continue;
         *started += write_on(storm, g);
-        zkr_grant_free(g);
     }
     return started;
 }
@@ -805,8 +785,7 @@ static void start_storm(struct storm *storm, int i)
     storm->session = open_session_with(&opts);
     storm->mutex = new_mutex(storm->session, path);
     (void)snprintf(storm->node, sizeof(storm->node), "%s", data);
-    assert_int_equal(pthread_create(&storm->thread, NULL, storm_main, storm),
-                     0);
+    storm->thread = thread_start(storm_main, storm);
 }
 
 static bool all_are_answered(void *arg)
@@ -846,7 +825,6 @@ TEST_WITH(sessions_end_in_the_middle_of_writes, setup, teardown)
     int expiries = wanted == NULL ? 300 : atoi(wanted);
     struct storm storms[STORM_SESSIONS];
     char last[64] = "";
-    long made;
     int done = 0;
 
     assert_int_equal(admin_set(admin, data, ""), ZOK);
@@ -866,7 +844,7 @@ TEST_WITH(sessions_end_in_the_middle_of_writes, setup, teardown)
     }
     for (int i = 0; i < STORM_SESSIONS; i++)
         stop_storm(&storms[i]);
-    made = made_by(storms);
+    long made = made_by(storms);
     print_message("%d sessions ended, %ld writes made\n", done, made);
     assert_true(made > expiries);
 }

@@ -36,18 +36,12 @@ FIXTURE(setup, teardown)
 
 static zkr_grant *read_lock(void)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &g));
-    return g;
+    return GRANT(rwlock_acquire_read, lock, SOON_MS);
 }
 
 static zkr_grant *write_lock(void)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g));
-    return g;
+    return GRANT(rwlock_acquire_write, lock, SOON_MS);
 }
 
 /* The node was deleted by an operator, and the lock is not released yet. */
@@ -79,9 +73,8 @@ TEST(a_lost_write_grant_does_not_hide_another)
 {
     AUTO(grant) lost = lose(write_lock());
     zkr_grant *held = write_lock();
-    zkr_grant *reader = NULL;
+    zkr_grant *reader = GRANT(rwlock_acquire_read, lock, SOON_MS);
 
-    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &reader));
     assert_true(zkr_grant_token(reader) == zkr_grant_token(held));
     release(held);
     assert_int_equal(zkr_grant_check(reader), ZKR_OK);
@@ -134,7 +127,6 @@ TEST_WITH(releases_first_and_frees_later_are_counted_apart, setup_reentrant,
           teardown)
 {
     zkr_grant *g = write_lock();
-    zkr_grant *next;
 
     assert_ptr_equal(write_lock(), g);
     ok(zkr_grant_release(g));
@@ -144,7 +136,7 @@ TEST_WITH(releases_first_and_frees_later_are_counted_apart, setup_reentrant,
     assert_int_equal(zkr_grant_release(g), ZKR_ENOTHELD);
     zkr_grant_free(g);
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_RELEASED);
-    next = write_lock();
+    zkr_grant *next = write_lock();
     assert_ptr_not_equal(next, g); /* while the old one can still be read */
     assert_int_equal(zkr_grant_depth(next), 1);
     zkr_grant_free(g);

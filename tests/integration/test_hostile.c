@@ -150,12 +150,11 @@ TEST(a_version_below_zero_is_not_expected)
 {
     static const int versions[] = { -1, -2, -3, INT32_MIN };
     char node[128];
-    AUTO(counter) c = NULL;
     int64_t value;
     int32_t found;
 
     (void)snprintf(node, sizeof(node), "%s-number", path);
-    ok(zkr_counter_new(s, node, NULL, &c));
+    AUTO(counter) c = NEW(counter, s, node, NULL);
     ok(zkr_counter_add(c, 5, SOON_MS, NULL));
     for (size_t i = 0; i < 4; i++) {
         atomic_store(&version, versions[i]);
@@ -193,12 +192,10 @@ TEST(a_version_below_zero_is_not_expected)
 TEST(parents_that_go_again_and_again_are_told)
 {
     char node[128];
-    AUTO(barrier) b = NULL;
-    AUTO(counter) c = NULL;
 
     (void)snprintf(node, sizeof(node), "%s-parent/node", path);
-    ok(zkr_barrier_new(s, node, NULL, &b));
-    ok(zkr_counter_new(s, node, NULL, &c));
+    AUTO(barrier) b = NEW(barrier, s, node, NULL);
+    AUTO(counter) c = NEW(counter, s, node, NULL);
     for (int time = 0; time < 2; time++) {
         assert_times_out(zkr_barrier_set(b, 100));
         assert_non_null(strstr(zkr_error_detail(), node));
@@ -214,9 +211,7 @@ TEST(without_events_a_node_is_looked_for_again)
 {
     zkr_session *ours, *other;
     zkr_mutex *mine, *closed;
-    zkr_grant *g;
     struct waiter w;
-    bool watched;
 
     /* It asks the leader about the node ahead after twice that time. */
     ok(zkr_session_open(proxy_hosts(proxy),
@@ -225,8 +220,8 @@ TEST(without_events_a_node_is_looked_for_again)
     ok(zkr_session_open(server_hosts(the_server),
                         OPTS(session, .acl = "world:anyone:cdw"), &other));
     closed = new_mutex(other, path);
-    g = acquire(closed);
-    watched = admin_exists(admin, zkr_grant_node(g), NULL) == ZOK;
+    zkr_grant *g = acquire(closed);
+    bool watched = admin_exists(admin, zkr_grant_node(g), NULL) == ZOK;
     atomic_store(&no_events, 1);
     proxy_reset_counts(proxy);
     /* The server must have seen the request first; otherwise there would be

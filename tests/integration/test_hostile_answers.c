@@ -681,12 +681,11 @@ static void use_client(const char *hosts)
     char list[256];
     char data[100];
     struct Stat stat;
-    zhandle_t *zh;
 
     (void)snprintf(list, sizeof(list), "%s%s", hosts,
                    any(2) == 0 ? "/app" : "");
-    zh = zookeeper_init2(list, on_event, SESSION_MS, NULL, NULL,
-                         ZOO_NO_LOG_CLIENTENV, NULL);
+    zhandle_t *zh = zookeeper_init2(list, on_event, SESSION_MS, NULL, NULL,
+                                    ZOO_NO_LOG_CLIENTENV, NULL);
     if (zh == NULL)
         return;
     for (int i = 0; i < 3 && zoo_state(zh) >= 0; i++) {
@@ -719,15 +718,13 @@ static void use_client(const char *hosts)
 static void run_script(void)
 {
     char hosts[64];
-    pid_t program;
-    int status;
     int port;
     int listener = listen_here(&port);
 
     state = 0x9e3779b97f4a7c15U * (seed + 1);
     hostile_until = now_ms() + HOSTILE_MS;
     (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d", port);
-    program = fork();
+    pid_t program = fork();
     if (program == 0) {
         for (int i = 1; i < NSIG; i++) /* cmocka catches some */
             (void)signal(i, SIG_DFL);
@@ -740,7 +737,7 @@ static void run_script(void)
             use_library(hosts);
         _exit(EXIT_SUCCESS);
     }
-    status = serve_all(listener, program);
+    int status = serve_all(listener, program);
     if (status != 0)
         (void)fprintf(stderr, "seed %u: status %#x\n", seed, (unsigned)status);
     _exit(status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);

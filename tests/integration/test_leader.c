@@ -101,11 +101,9 @@ static void queues(struct participant *p, size_t nodes)
 
 static int64_t token_of(struct participant *p)
 {
-    zkr_grant *g = NULL;
-    int64_t token;
+    zkr_grant *g = GRANT(leader_grant, p->leader);
+    int64_t token = zkr_grant_token(g);
 
-    ok(zkr_leader_grant(p->leader, &g));
-    token = zkr_grant_token(g);
     zkr_grant_free(g);
     return token;
 }
@@ -126,10 +124,7 @@ static void leads_again(struct participant *p, int64_t token)
 
 static zkr_grant *grant_of(struct participant *p)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_leader_grant(p->leader, &g));
-    return g;
+    return GRANT(leader_grant, p->leader);
 }
 
 static bool is_leader(void *participant)
@@ -157,11 +152,9 @@ static void list_ids(char ids[256])
 /* TestLeaderLatch.testBasic, testCallbackNotifyLeader */
 TEST(one_leads_and_the_next_one_when_it_has_left)
 {
-    int64_t first;
-
     assert_false(is_leader(&a));
     leads(&a);
-    first = told(&a, ZKR_LEADER_GAINED);
+    int64_t first = told(&a, ZKR_LEADER_GAINED);
     assert_int_equal(first, token_of(&a));
     queues(&b, 2);
     assert_int_equal(zkr_leader_wait(b.leader, 0), ZKR_EBUSY);
@@ -253,14 +246,12 @@ TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record)
 
 TEST(a_node_in_kazoos_layout_is_that_of_its_election)
 {
-    AUTO(text) name = NULL;
-
     end(&a);
     begin_with(
         &a, s,
         OPTS(leader, .flags = ZKR_KAZOO_LAYOUT, .id = "k", .id_size = 1));
     leads(&a);
-    name = nth_child(path, 0);
+    AUTO(text) name = nth_child(path, 0);
     assert_int_equal(strspn(name, "0123456789abcdef"), 32);
     assert_string_equal(name + 32, "__lock__0000000000");
 }
@@ -299,11 +290,10 @@ TEST(participants_are_listed_in_their_order_with_their_ids)
 /* TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange */
 TEST(a_leader_whose_node_is_deleted_queues_again)
 {
-    int64_t first;
     char ids[256];
 
     leads(&a);
-    first = told(&a, ZKR_LEADER_GAINED);
+    int64_t first = told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
     for (int twice = 0; twice < 2; twice++) {
         struct participant *old = twice == 0 ? &a : &b;
@@ -366,18 +356,13 @@ TEST(one_that_is_cut_off_knows_before_another_leads)
  * decides meanwhile, and not the state. */
 TEST(a_connection_that_breaks_suspends_the_leader)
 {
-    AUTO(grant) g = NULL;
-    int64_t token;
-
     leads(&a);
-    g = grant_of(&a);
-    token = told(&a, ZKR_LEADER_GAINED);
+    AUTO(grant) g = grant_of(&a);
+    int64_t token = told(&a, ZKR_LEADER_GAINED);
     for (int twice = 0; twice < 2; twice++) {
-        bool led;
-
         proxy_cut(proxy);
         (void)told(&a, ZKR_LEADER_SUSPENDED);
-        led = zkr_leader_is_leader(a.leader);
+        bool led = zkr_leader_is_leader(a.leader);
         if (zkr_grant_is_held(g)) /* by the lease, after the other question */
             assert_true(led);
         proxy_heal(proxy);
@@ -470,12 +455,10 @@ TEST(one_that_leaves_before_its_create_is_answered_has_no_node)
 
 TEST(a_session_that_is_closed_ends_terms_and_campaigns)
 {
-    zkr_grant *g;
-
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
-    g = grant_of(&a);
+    zkr_grant *g = grant_of(&a);
     ok(zkr_session_close(theirs));
     assert_int_equal(told(&b, ZKR_LEADER_FAILED), ZKR_ECLOSED);
     ok(zkr_session_close(s));
@@ -500,7 +483,6 @@ TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew)
     struct ACL read_only = { ZOO_PERM_READ | ZOO_PERM_ADMIN,
                              ZOO_ANYONE_ID_UNSAFE };
     struct ACL_vector acl = { 1, &read_only };
-    long creates;
 
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
@@ -514,7 +496,7 @@ TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew)
             (void)told(&a, ZKR_LEADER_LOST);
         assert_int_equal(told(&a, ZKR_LEADER_FAILED), ZKR_ZNOAUTH);
     }
-    creates = proxy_requests(proxy, ZOO_CREATE2_OP);
+    long creates = proxy_requests(proxy, ZOO_CREATE2_OP);
     sleep_ms(200);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), creates);
     assert_int_equal(recorder_count(a.events), a.seen);
@@ -528,12 +510,11 @@ TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew)
 TEST(a_grant_writes_for_its_own_term_only)
 {
     char data[96];
-    zkr_grant *g;
 
     (void)snprintf(data, sizeof(data), "%s-data", path);
     assert_int_equal(admin_create(admin, data, "0"), ZOK);
     leads(&a);
-    g = grant_of(&a);
+    zkr_grant *g = grant_of(&a);
     ok(zkr_grant_guarded_set(g, data, "1", 1, -1, SOON_MS, NULL));
     ok(zkr_leader_leave(a.leader));
     leads(&a);
@@ -559,14 +540,12 @@ TEST(a_grant_writes_for_its_own_term_only)
 TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
 {
     char ids[256];
-    zkr_grant *first;
-    zkr_grant *second;
 
     leads(&a);
     (void)told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
-    first = grant_of(&a);
-    second = grant_of(&a);
+    zkr_grant *first = grant_of(&a);
+    zkr_grant *second = grant_of(&a);
     zkr_grant_free(first);
     assert_int_equal(zkr_grant_check(second), ZKR_OK);
     assert_true(is_leader(&a));
@@ -584,11 +563,9 @@ TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
 TEST(handles_of_a_grant_do_not_prolong_a_term)
 {
     for (int freed = 0; freed < 2; freed++) {
-        zkr_grant *g;
-
         leads(&a);
         queues(&b, 2);
-        g = grant_of(&a);
+        zkr_grant *g = grant_of(&a);
         if (freed == 0) {
             ok(zkr_leader_leave_async(a.leader));
         } else {
@@ -632,9 +609,8 @@ TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait)
     static const int expected[] = { ZKR_EDEADLK, ZKR_EDEADLK, 1, ZKR_OK,
                                     0,           ZKR_OK,      -1 };
     enum { COUNT = sizeof(expected) / sizeof(expected[0]) };
-    zkr_leader *l = NULL;
 
-    ok(zkr_leader_new(s, path, NULL, try_to_wait, r, &l));
+    zkr_leader *l = NEW(leader, s, path, NULL, try_to_wait, r);
     ok(zkr_leader_campaign(l));
     for (size_t i = 0; i < COUNT; i++)
         assert_int_equal(recorded(r, i), expected[i]);
@@ -646,19 +622,17 @@ TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
 {
     struct participant p;
     AUTO(session) own = NULL;
-    int64_t first;
-    int64_t second;
 
     own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     begin(&p, own, "p");
     leads(&p);
     assert_int_equal(recorder_count(p.events), 0);
-    first = token_of(&p);
+    int64_t first = token_of(&p);
     delete_nth_child(path, 0);
     leads_again(&p, first);
     ok(zkr_session_dispatch(own));
     /* the first term is not told, because it was over */
-    second = token_of(&p);
+    int64_t second = token_of(&p);
     assert_int_equal(told(&p, ZKR_LEADER_GAINED), second);
     delete_nth_child(path, 0);
     leads_again(&p, second);
@@ -675,10 +649,9 @@ TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
 TEST(terms_are_counted_as_grants)
 {
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    int64_t first;
 
     leads(&a);
-    first = token_of(&a);
+    int64_t first = token_of(&a);
     delete_nth_child(path, 0);
     leads_again(&a, first);
     ok(zkr_leader_leave(a.leader));

@@ -97,12 +97,11 @@ TEST(a_silent_server_ends_the_lease_before_the_session)
     static const int states[] = { ZKR_GRANT_SUSPENDED, ZKR_GRANT_UNSURE,
                                   ZKR_GRANT_HELD };
     zkr_grant *g = acquire(m);
-    int64_t until;
 
     ok(zkr_grant_listen(g, record_grant, r));
     await_beats(2);
     proxy_freeze(proxy);
-    until = zkr_grant_valid_until(g);
+    int64_t until = zkr_grant_valid_until(g);
     assert_true(recorder_wait(r, 1, SOON_MS));
     assert_true(zkr_grant_is_held(g));
     ok(zkr_grant_check(g)); /* SUSPENDED: the lease still runs */
@@ -165,10 +164,9 @@ TEST(failed_claims_do_not_take_the_first_lease_away)
     AUTO(session) other = open_session();
     AUTO(mutex) contender = new_mutex(other, path);
     zkr_grant *none = NULL;
-    zkr_grant *g;
 
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
-    g = acquire(contender);
+    zkr_grant *g = acquire(contender);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(zkr_mutex_acquire(m, LEASE_MS / 3, &none),
                          ZKR_ETIMEDOUT);
@@ -183,12 +181,10 @@ TEST(a_lease_after_a_wait_has_no_hole)
 {
     AUTO(session) other = open_session();
     AUTO(mutex) contender = new_mutex(other, path);
-    zkr_grant *g;
     struct waiter w;
-    int64_t end;
 
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
-    g = acquire(contender);
+    zkr_grant *g = acquire(contender);
     waiter_start(&w, m, -1);
     sleep_ms(LEASE_MS);
     proxy_reset_counts(proxy);
@@ -197,7 +193,7 @@ TEST(a_lease_after_a_wait_has_no_hole)
     /* The session has sent no write for long, and the grant still begins with a
      * lease. */
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
-    end = boot_ms() + 4 * LEASE_MS / 3;
+    int64_t end = boot_ms() + 4 * LEASE_MS / 3;
     while (boot_ms() < end) {
         ok(zkr_grant_check(w.grant));
         sleep_ms(10);
@@ -207,11 +203,9 @@ TEST(a_lease_after_a_wait_has_no_hole)
 
 static int requests_of_a_short_hold(int64_t silence_ms)
 {
-    zkr_grant *g;
-
     sleep_ms(silence_ms);
     proxy_reset_counts(proxy);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     ok(zkr_grant_check(g));
     assert_true(zkr_grant_valid_until(g) > boot_ms() + LEASE_MS / 4);
     sleep_ms(1);
@@ -287,10 +281,9 @@ TEST(where_answers_are_slow_no_new_grant_is_in_doubt)
 static bool has_run_out(void *session)
 {
     struct zkr_session *of = session;
-    bool over;
 
     zkr__session_lock(of);
-    over = zkr__lease_until(&of->lease) / 1000000 < boot_ms();
+    bool over = zkr__lease_until(&of->lease) / 1000000 < boot_ms();
     zkr__session_unlock(of);
     return over;
 }
@@ -298,11 +291,9 @@ static bool has_run_out(void *session)
 /* A first write that is answered late proves nothing by itself. */
 TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
 {
-    zkr_grant *g;
-
     assert_true(wait_until(has_run_out, s, SOON_MS));
     proxy_set_latency(proxy, LEASE_MS / 6);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     ok(zkr_grant_check(g));
     proxy_set_latency(proxy, 0);
     release(g);
@@ -313,14 +304,13 @@ TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
 TEST(without_a_proof_a_grant_waits_for_one)
 {
     int64_t start = boot_ms();
-    zkr_grant *g;
 
     while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
         proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REQUEST);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
     }
     start = boot_ms();
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     ok(zkr_grant_check(g));
     assert_true(boot_ms() - start > LEASE_MS / 4); /* G at least */
     release(g);
@@ -332,10 +322,9 @@ TEST(without_a_proof_a_grant_waits_for_one)
 TEST(a_lease_is_won_back_without_a_storm_of_writes)
 {
     zkr_grant *g = acquire(m);
-    int64_t start;
 
     await_beats(5);
-    start = boot_ms();
+    int64_t start = boot_ms();
     while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
         proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -350,13 +339,12 @@ TEST(a_lease_is_won_back_without_a_storm_of_writes)
 TEST(verify_asks_the_servers)
 {
     zkr_grant *g = acquire(m);
-    struct stopwatch *w;
 
     proxy_reset_counts(proxy);
     ok(zkr_grant_verify(g, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
     proxy_freeze(proxy);
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     assert_int_equal(zkr_grant_verify(g, 300), ZKR_EUNSURE);
     assert_true(stopwatch_says(w, 300, 300 + 1000));
     proxy_heal(proxy);
@@ -423,14 +411,13 @@ static int child_main(const char *hosts, const char *lock, uint32_t session_ms,
     zkr_session *session;
     zkr_mutex *mutex;
     zkr_grant *g;
-    int64_t last;
 
     if (zkr_session_open(hosts, OPTS(session, .session_timeout_ms = session_ms),
                          &session) != ZKR_OK ||
         zkr_mutex_new(session, lock, NULL, &mutex) != ZKR_OK ||
         zkr_mutex_acquire(mutex, SOON_MS, &g) != ZKR_OK)
         return 1;
-    last = boot_ms(); /* before it is stopped */
+    int64_t last = boot_ms(); /* before it is stopped */
     if (say('h') != 0)
         return 1;
     for (;;) {
@@ -454,11 +441,10 @@ static char answer_after(int stopped_ms, int session_ms)
     };
     char answer = 0;
     int out[2];
-    pid_t child;
 
     (void)snprintf(path, sizeof(path), "%s", new_path());
     assert_int_equal(pipe(out), 0);
-    child = spawn_bound((char **)(uintptr_t)argv, STDIN_FILENO, out[1]);
+    pid_t child = spawn_bound((char **)(uintptr_t)argv, STDIN_FILENO, out[1]);
     assert_true(child > 0);
     assert_int_equal(close(out[1]), 0);
     assert_int_equal(read(out[0], &answer, 1), 1);

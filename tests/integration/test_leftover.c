@@ -150,12 +150,11 @@ TEST(a_holder_is_given_what_was_promised)
         uint64_t epoch = zkr_session_epoch(s);
         zkr_grant *g = acquire(m);
         struct waiter w;
-        int64_t promised;
 
         waiter_start(&w, rival, -1);
         wait_children(path, 2);
         proxy_reset_counts(proxy);
-        promised = zkr_grant_valid_until(g);
+        int64_t promised = zkr_grant_valid_until(g);
         say_that_it_is_over(ZOO_MULTI_OP);
         await_next_session(epoch);
         wait_grant_state(g, ZKR_GRANT_LOST);
@@ -172,14 +171,13 @@ TEST(a_lock_given_back_goes_in_any_case)
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
         zkr_grant *g = acquire(m);
-        zkr_grant *next;
 
         proxy_reset_counts(proxy);
         say_that_it_is_over(ZOO_DELETE_OP);
         ok(zkr_grant_release(g));
         zkr_grant_free(g);
         await_next_session(epoch);
-        next = acquire(rival);
+        zkr_grant *next = acquire(rival);
         assert_true(proxy_requests(proxy, ZOO_DELETE_OP) >= 2);
         release(next);
     }

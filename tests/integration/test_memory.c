@@ -80,15 +80,12 @@ static void let_wait(int count, bool in_turn)
 static void assert_cost(int count, bool in_turn, size_t limit, size_t names)
 {
     size_t name = strlen(path) + 1 + ZKR__NODE_MAX;
-    size_t before;
-    size_t after;
-    size_t each;
 
     let_wait(FEW, in_turn); /* what all have in common */
-    before = mallinfo2().uordblks;
+    size_t before = mallinfo2().uordblks;
     let_wait(count, in_turn);
-    after = mallinfo2().uordblks;
-    each = after > before ? (after - before) / (size_t)count : 0;
+    size_t after = mallinfo2().uordblks;
+    size_t each = after > before ? (after - before) / (size_t)count : 0;
     if (each > limit + names * name)
         fail_msg("%zu bytes each, with %zu names of %zu", each, names, name);
 }

@@ -42,10 +42,7 @@ FIXTURE(setup, teardown)
 
 static zkr_multi_lock *new_multi(const struct zkr_lockable_opts *opts)
 {
-    zkr_multi_lock *ml = NULL;
-
-    ok(zkr_multi_lock_new(ours, opts, &ml));
-    return ml;
+    return NEW(multi_lock, ours, opts);
 }
 
 /* Of two or three mutexes, added in reverse. */
@@ -74,10 +71,8 @@ static void give_back(zkr_grant **grants, size_t count)
 
 static void is_free(int i)
 {
-    zkr_grant *g = NULL;
-
     wait_children(paths[i], 0);
-    ok(zkr_mutex_acquire(others[i], 0, &g));
+    zkr_grant *g = GRANT(mutex_acquire, others[i], 0);
     release(g);
 }
 
@@ -194,8 +189,7 @@ TEST(the_order_of_adding_does_not_matter)
     ok(zkr_multi_lock_add(pairs[1].ml, others[1], NULL));
     ok(zkr_multi_lock_add(pairs[1].ml, others[0], NULL));
     for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, go_round, &pairs[i]),
-                         0);
+        threads[i] = thread_start(go_round, &pairs[i]);
     for (int i = 0; i < 2; i++) {
         (void)pthread_join(threads[i], NULL);
         assert_int_equal(pairs[i].errors, 0);
@@ -216,16 +210,12 @@ static uint64_t acquires(zkr_lockable *l)
 TEST(locks_of_all_recipes_are_members)
 {
     zkr_multi_lock *ml = new_multi(NULL);
-    zkr_reentrant_mutex *rm = NULL;
-    zkr_unfair_mutex *um = NULL;
-    zkr_semaphore *sem = NULL;
     zkr_rwlock *rw[2];
     zkr_grant *grants[7];
-    zkr_grant *reader = NULL;
 
-    ok(zkr_reentrant_mutex_new(ours, new_path(), NULL, &rm));
-    ok(zkr_unfair_mutex_new(ours, new_path(), NULL, &um));
-    ok(zkr_semaphore_new(ours, textf("%s", new_path()), 2, NULL, &sem));
+    zkr_reentrant_mutex *rm = NEW(reentrant_mutex, ours, new_path(), NULL);
+    zkr_unfair_mutex *um = NEW(unfair_mutex, ours, new_path(), NULL);
+    zkr_semaphore *sem = NEW(semaphore, ours, textf("%s", new_path()), 2, NULL);
     ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[0]));
     ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[1]));
     ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
@@ -236,7 +226,7 @@ TEST(locks_of_all_recipes_are_members)
     ok(zkr_multi_lock_add(ml, rw[1], NULL));
     assert_int_equal(zkr_multi_lock_count(ml), 7);
     ok(zkr_reentrant_mutex_acquire(rm, SOON_MS)); /* once more below */
-    ok(zkr_rwlock_acquire_read(rw[0], SOON_MS, &reader));
+    zkr_grant *reader = GRANT(rwlock_acquire_read, rw[0], SOON_MS);
     for (int i = 0; i < 2; i++) {
         take(ml, grants);
         assert_int_equal(zkr_reentrant_mutex_depth(rm), 2);
@@ -261,11 +251,10 @@ TEST(locks_of_all_recipes_are_members)
 TEST(a_failure_gives_back_no_more_than_it_took)
 {
     AUTO(multi_lock) ml = new_multi(NULL);
-    AUTO(reentrant_mutex) rm = NULL;
     zkr_grant *grants[2];
     zkr_grant *g = acquire(others[2]);
 
-    ok(zkr_reentrant_mutex_new(ours, paths[0], NULL, &rm));
+    AUTO(reentrant_mutex) rm = NEW(reentrant_mutex, ours, paths[0], NULL);
     ok(zkr_multi_lock_add(ml, rm, NULL));
     ok(zkr_multi_lock_add(ml, mutexes[2], NULL));
     ok(zkr_reentrant_mutex_acquire(rm, SOON_MS));
@@ -358,12 +347,11 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
 {
     for (int i = 0; i < 4; i++) {
         int had = i / 2; /* of the two before the one that is waited for */
-        zkr_multi_lock *ml = new_multi(NULL);
+        AUTO(multi_lock) ml = new_multi(NULL);
         zkr_grant *g = acquire(others[2]);
-        AUTO(reentrant_mutex) rm = NULL;
         struct waiter w;
 
-        ok(zkr_reentrant_mutex_new(ours, paths[had], NULL, &rm));
+        AUTO(reentrant_mutex) rm = NEW(reentrant_mutex, ours, paths[had], NULL);
         held_first = rm;
         ok(zkr_multi_lock_add(ml, rm, NULL));
         ok(zkr_multi_lock_add(ml, mutexes[1 - had], NULL));
@@ -377,7 +365,6 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
         assert_non_null(strstr(told, paths[had]));
         for (int k = 0; k < 3; k++)
             is_free(k);
-        zkr_multi_lock_free(ml);
     }
 }
 
@@ -420,12 +407,10 @@ TEST(a_grant_in_a_line_may_be_in_vain)
 
 TEST(a_lock_that_stays_may_be_granted_in_vain)
 {
-    AUTO(multi_lock) ml = NULL;
     AUTO(mutex) stays = NULL;
 
-    ok(zkr_mutex_new(ours, paths[1], OPTS(lockable, .retain_ms = 60000),
-                     &stays));
-    ml = multi_behind(stays);
+    stays = NEW(mutex, ours, paths[1], OPTS(lockable, .retain_ms = 60000));
+    AUTO(multi_lock) ml = multi_behind(stays);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(stays);
         struct waiter w;
@@ -445,17 +430,13 @@ TEST(a_lock_that_stays_may_be_granted_in_vain)
 TEST(a_grant_that_is_not_told_can_be_freed)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_reentrant_mutex *rm = NULL;
     zkr_session *loop = NULL;
-    zkr_multi_lock *ml = NULL;
     int code;
 
-    ok(zkr_session_open(server_hosts(the_server),
-                        OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
-                             .session_timeout_ms = SESSION_MS),
-                        &loop));
-    ok(zkr_reentrant_mutex_new(loop, paths[0], NULL, &rm));
-    ok(zkr_multi_lock_new(loop, NULL, &ml));
+    loop = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
+                                  .session_timeout_ms = SESSION_MS));
+    zkr_reentrant_mutex *rm = NEW(reentrant_mutex, loop, paths[0], NULL);
+    zkr_multi_lock *ml = NEW(multi_lock, loop, NULL);
     ok(zkr_multi_lock_add(ml, rm, NULL));
     ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
     wait_children(paths[0], 1);
@@ -599,12 +580,10 @@ TEST(a_try_that_is_refused_at_once_is_told)
     AUTO(multi_lock) ml = new_multi(NULL);
     AUTO(mutex) stays = NULL;
     zkr_grant *grants[1];
-    zkr_grant *g;
 
-    ok(zkr_mutex_new(ours, new_path(), OPTS(lockable, .retain_ms = 60000),
-                     &stays));
+    stays = NEW(mutex, ours, new_path(), OPTS(lockable, .retain_ms = 60000));
     ok(zkr_multi_lock_add(ml, stays, NULL));
-    g = acquire(stays);
+    zkr_grant *g = acquire(stays);
     assert_int_equal(zkr_multi_lock_acquire(NULL, 0, grants), ZKR_EINVAL);
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), zkr_lockable_path(stays)));

@@ -63,14 +63,12 @@ TEST(the_holder_is_named_where_it_is_known)
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     AUTO(session) other = open_session();
     AUTO(mutex) m = new_mutex(s, path);
-    AUTO(mutex) theirs = NULL;
-    zkr_grant *g;
     zkr_grant *none = NULL;
     char holder[64];
 
     opts.label = "nightly export";
-    ok(zkr_mutex_new(other, path, &opts, &theirs));
-    g = acquire(theirs);
+    AUTO(mutex) theirs = NEW(mutex, other, path, &opts);
+    zkr_grant *g = acquire(theirs);
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), "': is held by '_c_"));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000'"));
@@ -96,19 +94,15 @@ TEST(the_holder_is_named_where_it_is_known)
 TEST(the_node_says_who_holds_it)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    AUTO(mutex) m = NULL;
-    zkr_grant *g;
     char data[1024];
-    json_t *record;
     struct Stat stat;
 
     opts.label = "nightly \"export\" \xc3\xa4";
-    ok(zkr_mutex_new(s, path, &opts, &m));
-    g = acquire(m);
-    assert_int_equal(admin_get(admin, zkr_grant_node(g), data, sizeof(data)),
-                     ZOK);
+    AUTO(mutex) m = NEW(mutex, s, path, &opts);
+    zkr_grant *g = acquire(m);
+    ok(admin_get(admin, zkr_grant_node(g), data, sizeof(data)));
     assert_null(strchr(data, '\n'));
-    record = json_loads(data, 0, NULL);
+    json_t *record = json_loads(data, 0, NULL);
     assert_non_null(record);
     assert_string_equal(json_string_value(json_object_get(record, "label")),
                         opts.label);
@@ -141,7 +135,6 @@ TEST(each_waiter_watches_only_the_node_before_it)
     struct waiter waiters[N];
     AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    char *wchp;
 
     for (size_t i = 0; i < N; i++) {
         sessions[i] = open_session();
@@ -150,10 +143,10 @@ TEST(each_waiter_watches_only_the_node_before_it)
         wait_children(path, i + 2);
     }
     AWAIT(count_watches() == N + 1); /* the holder's node and its own too */
-    wchp = server_4lw(the_server, "wchp");
+    char *wchp = server_4lw(the_server, "wchp");
     assert_non_null(wchp);
     for (size_t i = 0; i < N; i++) { /* "path\n\tsession\n..." */
-        char *name = nth_child(path, i);
+        AUTO(text) name = nth_child(path, i);
         char *entry = strstr(wchp, name);
         size_t watchers = 0;
 
@@ -163,7 +156,6 @@ TEST(each_waiter_watches_only_the_node_before_it)
             watchers++;
         /* the holder, and the one behind it, watch their own nodes too */
         assert_in_range(watchers, 1, i <= 1 ? 2 : 1);
-        free(name);
     }
     free(wchp);
     release(g);
@@ -190,10 +182,8 @@ TEST(contenders_of_other_clients_are_waited_for)
 
     release(acquire(m));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        assert_int_equal(
-            admin_create_flags(admin, textf("%s/%s", path, names[i]), NULL,
-                               ZOO_SEQUENCE, created, sizeof(created)),
-            ZOK);
+        ok(admin_create_flags(admin, textf("%s/%s", path, names[i]), NULL,
+                              ZOO_SEQUENCE, created, sizeof(created)));
         assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
         assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none),
                          ZKR_ETIMEDOUT);
@@ -206,12 +196,10 @@ TEST(contenders_of_other_clients_are_waited_for)
 TEST(missing_parents_are_created_below_existing_ones)
 {
     char deep[256];
-    zkr_mutex *m;
 
-    assert_int_equal(admin_create_flags(admin, "/level1", NULL, 0, NULL, 0),
-                     ZOK);
+    ok(admin_create_flags(admin, "/level1", NULL, 0, NULL, 0));
     (void)snprintf(deep, sizeof(deep), "/level1/level2/level3/level4");
-    m = new_mutex(s, deep);
+    zkr_mutex *m = new_mutex(s, deep);
     release(acquire(m));
     zkr_mutex_free(m);
     assert_int_equal(admin_exists(admin, deep, NULL), ZOK);
@@ -239,6 +227,7 @@ TEST(a_revocation_request_reaches_the_listener)
 TEST(thousands_of_claims_wait_without_a_thread)
 {
     AUTO(recorder) r = recorder_new();
+
     enum { N = 1000 };
     AUTO(mutex) m = new_mutex(s, path);
     int threads = count_threads();
@@ -248,10 +237,8 @@ TEST(thousands_of_claims_wait_without_a_thread)
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     assert_int_equal(count_threads(), threads);
     for (size_t i = 0; i < N; i++) {
-        AUTO(grant) g = NULL;
-
         assert_int_equal(recorded(r, i), ZKR_OK);
-        g = recorded_grant(r, i);
+        AUTO(grant) g = recorded_grant(r, i);
         assert_true(zkr_grant_token(g) > last);
         last = zkr_grant_token(g);
         ok(zkr_grant_release_async(g, NULL, NULL));

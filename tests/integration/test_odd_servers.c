@@ -36,17 +36,15 @@ TEST(a_lack_of_credentials_is_told)
     struct server_opts opts = { .java_opts = java };
     struct server *strict;
     zkr_session *s = NULL;
-    zkr_mutex *m;
-    int rc;
 
     if (!server_is_since(the_server, 3, 7))
         skip(); /* it can demand nothing */
     assert_int_equal(server_start(&opts, &strict), SERVER_OK);
-    rc = open_at(server_hosts(strict), NULL, &s);
+    int rc = open_at(server_hosts(strict), NULL, &s);
     assert_int_equal(rc, ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH);
     assert_non_null(strstr(zkr_error_detail(), "requires authentication"));
     ok(open_at(server_hosts(strict), "smith:secret", &s));
-    m = new_mutex(s, "/lock");
+    zkr_mutex *m = new_mutex(s, "/lock");
     release(acquire(m));
     zkr_mutex_free(m);
     close_session(s);
@@ -91,13 +89,12 @@ TEST(every_form_of_an_address_is_accepted)
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         char hosts[64];
         AUTO(session) s = NULL;
-        AUTO(mutex) m = NULL;
 
         (void)snprintf(hosts, sizeof(hosts), "%s%d%s", forms[i][0],
                        server_port(server), forms[i][1]);
         ok(open_at(hosts, NULL, &s));
         ok(zkr_session_set_servers(s, hosts));
-        m = new_mutex(s, "/lock");
+        AUTO(mutex) m = new_mutex(s, "/lock");
         release(acquire(m));
     }
     server_stop(server);
@@ -107,9 +104,8 @@ TEST(every_form_of_an_address_is_accepted)
 
 static void set_config(const struct server *s, const char *line)
 {
-    FILE *file;
+    FILE *file = fopen(textf("%s/zoo.cfg", server_dir(s)), "ae");
 
-    file = fopen(textf("%s/zoo.cfg", server_dir(s)), "ae");
     assert_non_null(file);
     assert_true(fprintf(file, "%s\n", line) > 0);
     assert_int_equal(fclose(file), 0);
@@ -120,18 +116,16 @@ TEST(a_timeout_that_shrinks_at_a_reconnect_is_seen)
 {
     struct server *fickle;
     zkr_session *s = NULL;
-    zkr_mutex *m;
-    zkr_grant *g;
 
     assert_int_equal(server_start(NULL, &fickle), SERVER_OK);
     ok(open_at(server_hosts(fickle), NULL, &s));
     assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
-    m = new_mutex(s, "/lock");
+    zkr_mutex *m = new_mutex(s, "/lock");
     server_kill9(fickle);
     set_config(fickle, "maxSessionTimeout=1000");
     assert_int_equal(server_restart(fickle), SERVER_OK);
     AWAIT(zkr_session_timeout_ms(s) == 1000);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     assert_true(zkr_grant_valid_until(g) != 0);
     release(g);
     zkr_mutex_free(m);
@@ -145,19 +139,15 @@ TEST(a_server_that_is_behind_costs_nothing)
     struct server *behind;
     struct proxy *proxy;
     zkr_session *s = NULL;
-    zkr_mutex *m;
-    zkr_grant *g;
-    long connects;
 
     assert_int_equal(server_start(NULL, &behind), SERVER_OK);
-    assert_int_equal(proxy_start(textf("%s,%s", server_hosts(the_server),
-                                       server_hosts(behind)),
-                                 &proxy),
-                     0);
+    ok(proxy_start(
+        textf("%s,%s", server_hosts(the_server), server_hosts(behind)),
+        &proxy));
     ok(open_at(proxy_hosts(proxy), NULL, &s));
-    m = new_mutex(s, new_path());
-    g = acquire(m);
-    connects = proxy_requests(proxy, PROXY_CONNECT);
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
+    long connects = proxy_requests(proxy, PROXY_CONNECT);
     proxy_cut(proxy);
     connect_again(proxy, s);
     assert_true(proxy_requests(proxy, PROXY_CONNECT) >= connects + 2);
@@ -222,7 +212,7 @@ static void start_babbler(struct babbler *b, char hosts[64])
     assert_int_equal(listen(b->fd, 16), 0);
     assert_int_equal(getsockname(b->fd, (struct sockaddr *)&address, &size), 0);
     (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
-    assert_int_equal(pthread_create(&b->thread, NULL, babbler_main, b), 0);
+    b->thread = thread_start(babbler_main, b);
 }
 
 /* On a busy machine the time for finding out why may end first. */
@@ -254,6 +244,6 @@ TEST(a_babbling_peer_is_no_server)
         found_out += was_found_out(hosts);
     assert_true(b.calls > 3);
     (void)shutdown(b.fd, SHUT_RDWR);
-    assert_int_equal(pthread_join(b.thread, NULL), 0);
+    thread_join(b.thread);
     (void)close(b.fd);
 }

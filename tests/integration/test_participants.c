@@ -95,11 +95,10 @@ TEST(a_waiter_hears_it_when_it_holds)
     AUTO(recorder) r = recorder_new();
     zkr_grant *g = acquire(m);
     struct waiter w;
-    char *name;
 
     waiter_start(&w, m, SOON_MS);
     wait_children(path, 2);
-    name = nth_child(path, 1);
+    char *name = nth_child(path, 1);
     ok(zkr_participants_revoke(s, in_dir(name)));
     free(name);
     release(g);
@@ -129,9 +128,8 @@ static struct zkr_participants *list_all(void)
 static int list_fails(zkr_session *session, const char *of, uint32_t timeout_ms)
 {
     struct zkr_participants *list = NULL;
-    int rc;
 
-    rc = zkr_participants_list(
+    int rc = zkr_participants_list(
         session, of, OPTS(participants, .timeout_ms = timeout_ms), &list);
     assert_null(list);
     return rc;
@@ -179,7 +177,6 @@ TEST(a_queue_is_listed_in_its_order)
     zkr_mutex *mutexes[WAITERS];
     struct waiter w[WAITERS];
     zkr_grant *g = acquire(m);
-    AUTO(participants) list = NULL;
 
     for (size_t i = 0; i < WAITERS; i++) {
         sessions[i] = open_session();
@@ -187,7 +184,7 @@ TEST(a_queue_is_listed_in_its_order)
         waiter_start(&w[i], mutexes[i], SOON_MS);
         wait_children(path, i + 2);
     }
-    list = list_all();
+    AUTO(participants) list = list_all();
     assert_int_equal(list->count, WAITERS + 1);
     assert_int_equal(list->total, WAITERS + 1);
     assert_is(&list->items[0], g);
@@ -215,15 +212,11 @@ TEST(a_queue_is_listed_in_its_order)
 
 TEST(a_reader_stands_beside_its_own_writer)
 {
-    AUTO(rwlock) rw = NULL;
-    zkr_grant *w = NULL;
-    zkr_grant *r = NULL;
-    struct zkr_participants *list;
+    AUTO(rwlock) rw = NEW(rwlock, s, path, NULL);
+    zkr_grant *w = GRANT(rwlock_acquire_write, rw, SOON_MS);
+    zkr_grant *r = GRANT(rwlock_acquire_read, rw, SOON_MS);
+    struct zkr_participants *list = list_all();
 
-    ok(zkr_rwlock_new(s, path, NULL, &rw));
-    ok(zkr_rwlock_acquire_write(rw, SOON_MS, &w));
-    ok(zkr_rwlock_acquire_read(rw, SOON_MS, &r));
-    list = list_all();
     assert_int_equal(list->count, 2);
     assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
     assert_place(list, 1, strrchr(zkr_grant_node(w), '/') + 1, SIZE_MAX);
@@ -241,13 +234,10 @@ TEST(a_reader_stands_beside_its_own_writer)
 TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
 {
     AUTO(recorder) r = recorder_new();
-    struct zkr_participants *list;
-    AUTO(unfair_mutex) unfair = NULL;
-    zkr_grant *g = NULL;
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
+    zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
 
-    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    list = list_all();
+    struct zkr_participants *list = list_all();
     assert_int_equal(list->count, 1);
     assert_place(list, 0, "holder", SIZE_MAX);
     assert_int_equal(list->items[0].token, zkr_grant_token(g));
@@ -279,14 +269,13 @@ TEST(names_of_other_clients_are_known)
         "_c_5a5bbc3873ea4b5a9f7396e8c4c6a436-lock-0000000005",
     };
     static const size_t waits_for[] = { SIZE_MAX, SIZE_MAX, 1, 2, 3, 4 };
-    AUTO(participants) list = NULL;
 
     make_directory();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         make(names[i], NULL);
     make("0", NULL);
     make("gate-0000000001", "not a lock");
-    list = list_all();
+    AUTO(participants) list = list_all();
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         assert_place(list, i, names[i], waits_for[i]);
     assert_place(list, 6, "0", SIZE_MAX);
@@ -301,7 +290,6 @@ TEST(hostile_nodes_are_told_as_they_are)
     static const char rtl[] = "\xe2\x80\xae"
                               "%s%n\"'\\ -lock-0000000007";
     static const char bytes[] = "\x1b[2J\r\n\xff\xfe\x80%n";
-    AUTO(participants) list = NULL;
     AUTO(text) huge = calloc(1, 200001);
 
     assert_non_null(huge);
@@ -311,7 +299,7 @@ TEST(hostile_nodes_are_told_as_they_are)
     make("lock--0000000005", bytes);
     make("lock-99999999999999999999", "too long a number");
     make(rtl, huge);
-    list = list_all();
+    AUTO(participants) list = list_all();
     assert_int_equal(list->count, 4);
     assert_place(list, 0, "lock--0000000005", SIZE_MAX);
     assert_int_equal(list->items[0].sequence, -5);
@@ -330,14 +318,12 @@ TEST(hostile_nodes_are_told_as_they_are)
 
 TEST(a_node_that_may_not_be_read_is_listed_without)
 {
-    struct zkr_participants *list;
-
     make_directory();
     make("lock-0000000001", "one");
     make("lock-0000000002", "two");
     make("lock-0000000003", "three");
     forbid(in_dir("lock-0000000002"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    list = list_all();
+    struct zkr_participants *list = list_all();
     assert_int_equal(list->count, 3);
     assert_place(list, 0, "lock-0000000001", SIZE_MAX);
     assert_place(list, 1, "lock-0000000002", 0);
@@ -355,7 +341,6 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
 
 TEST(a_limit_lists_the_head_of_the_queue)
 {
-    AUTO(participants) list = NULL;
     char name[32];
 
     make_directory();
@@ -364,7 +349,7 @@ TEST(a_limit_lists_the_head_of_the_queue)
         make(name, name);
     }
     make("abc", NULL);
-    list = list_all();
+    AUTO(participants) list = list_all();
     assert_int_equal(list->count, 301);
     for (size_t i = 0; i < 300; i++) {
         assert_place(list, i, list->items[i].data, i - 1);
@@ -442,16 +427,12 @@ TEST(holders_and_the_next_are_read)
 /* By their names a writer and a reader of one number wait for each other. */
 TEST(of_one_number_all_are_read)
 {
-    AUTO(rwlock) rw = NULL;
-    zkr_grant *w = NULL;
-    zkr_grant *r = NULL;
-    struct zkr_participants *list;
+    AUTO(rwlock) rw = NEW(rwlock, s, path, NULL);
+    zkr_grant *w = GRANT(rwlock_acquire_write, rw, SOON_MS);
+    zkr_grant *r = GRANT(rwlock_acquire_read, rw, SOON_MS);
 
-    ok(zkr_rwlock_new(s, path, NULL, &rw));
-    ok(zkr_rwlock_acquire_write(rw, SOON_MS, &w));
-    ok(zkr_rwlock_acquire_read(rw, SOON_MS, &r));
     make("b-__WRIT__0000000001", "waits");
-    list = list_reading(1);
+    struct zkr_participants *list = list_reading(1);
     assert_int_equal(list->count, 3);
     assert_read(list, 2);
     assert_true(list->items[0].holds && list->items[1].holds);
@@ -491,13 +472,10 @@ TEST(permissions_of_everybody_are_told)
 
 TEST(a_chroot_is_in_front_of_every_path)
 {
-    AUTO(participants) list = NULL;
-    zkr_session *below;
-
     make_directory();
     make("lock-0000000000", "mine");
-    below = open_session_with(OPTS(session, .chroot = "/tests"));
-    list = NULL;
+    zkr_session *below = open_session_with(OPTS(session, .chroot = "/tests"));
+    AUTO(participants) list = NULL;
     ok(zkr_participants_list(below, strrchr(path, '/'), NULL, &list));
     close_session(below);
     assert_int_equal(list->count, 1); /* it outlives the session */
@@ -563,13 +541,12 @@ TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
           proxied_teardown)
 {
     struct lister l;
-    AUTO(participants) list = NULL;
 
     start_list(&l, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     make("lock-0000000003", "three"); /* too late for this list */
     proxy_release(proxy);
-    list = listed(&l, 1);
+    AUTO(participants) list = listed(&l, 1);
     assert_int_equal(list->total, 2);
     assert_place(list, 0, "lock-0000000002", SIZE_MAX);
 }
@@ -579,14 +556,13 @@ TEST_WITH(for_a_node_that_goes_meanwhile_the_next_is_read, setup_with_two,
           proxied_teardown)
 {
     struct lister l;
-    AUTO(participants) list = NULL;
 
     make("lock-0000000003", "three");
     proxy_reset_counts(proxy);
     start_reading(&l, 1, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     proxy_release(proxy);
-    list = listed(&l, 2);
+    AUTO(participants) list = listed(&l, 2);
     assert_place(list, 0, "lock-0000000002", SIZE_MAX);
     assert_read(list, 1);
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 2);
@@ -712,15 +688,13 @@ TEST(a_crowd_can_be_watched)
 
     release(acquire(m)); /* makes the directory */
     for (size_t i = 0; i < 8; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL,
-                                        i % 2 == 0 ? contend : look_on, &c),
-                         0);
+        threads[i] = thread_start(i % 2 == 0 ? contend : look_on, &c);
     assert_true(
         COMES(atomic_load(&c.lists) >= 200 || atomic_load(&c.failed) > 0,
               3 * SOON_MS));
     atomic_store(&c.stop, true);
     for (size_t i = 0; i < 8; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        thread_join(threads[i]);
     assert_int_equal(atomic_load(&c.failed), 0);
 }
 

@@ -119,12 +119,12 @@ TEST(giving_up_and_being_granted_at_once_has_one_outcome)
         (void)snprintf(l->path, sizeof(l->path), "%s", new_path());
         l->holder = new_mutex(a, l->path);
         l->rival = new_mutex(b, l->path);
-        assert_int_equal(pthread_create(&l->thread, NULL, lane_main, l), 0);
+        l->thread = thread_start(lane_main, l);
     }
     for (int i = 0; i < LANES; i++) {
         struct lane *l = &lanes[i];
 
-        assert_int_equal(pthread_join(l->thread, NULL), 0);
+        thread_join(l->thread);
         assert_int_equal(l->wrong, 0);
         assert_int_equal(recorder_count(l->outcomes), l->rounds);
         rounds += l->rounds;
@@ -174,7 +174,7 @@ static void *storm_main(void *arg)
 
     while (!atomic_load(&storm->stop)) {
         int turn = atomic_fetch_add(&storm->turn, 1);
-        zkr_grant *g = NULL;
+        AUTO(grant) g = NULL;
         int rc =
             zkr_mutex_acquire(storm->mutexes[turn % 3], timeouts[turn % 4], &g);
 
@@ -183,7 +183,6 @@ static void *storm_main(void *arg)
             continue;
         storm->grants++;
         judge(storm, zkr_grant_release(g));
-        zkr_grant_free(g);
     }
     return NULL;
 }
@@ -218,8 +217,7 @@ TEST(sessions_that_end_under_24_threads_leave_none_hanging)
         storm.mutexes[i] = new_mutex(s, paths[i]);
     }
     for (int i = 0; i < KILLERS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, storm_main, &storm),
-                         0);
+        threads[i] = thread_start(storm_main, &storm);
     expire_many_times(s, &storm.grants);
     atomic_store(&storm.stop, true);
     for (int i = 0; i < KILLERS; i++) {
@@ -275,12 +273,11 @@ TEST(closing_under_load_ends_every_wait)
         pthread_t threads[N];
 
         for (int i = 0; i < N; i++)
-            assert_int_equal(
-                pthread_create(&threads[i], NULL, until_closed, &c), 0);
+            threads[i] = thread_start(until_closed, &c);
         sleep_ms(round);
         close_session(s);
         for (int i = 0; i < N; i++)
-            assert_int_equal(pthread_join(threads[i], NULL), 0);
+            thread_join(threads[i]);
         assert_int_equal(c.ended, N);
         assert_int_equal(c.wrong, 0);
         zkr_mutex_free(c.mutex);

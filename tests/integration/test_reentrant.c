@@ -58,10 +58,8 @@ static struct attempt attempt(zkr_reentrant_mutex *mutex, int64_t timeout_ms)
 
 TEST(only_the_owner_releases)
 {
-    struct attempt a;
-
     assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTHELD);
-    a = attempt(m, 0);
+    struct attempt a = attempt(m, 0);
     assert_int_equal(a.acquired, ZKR_OK);
     assert_int_equal(a.depth, 1);
     ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
@@ -78,11 +76,10 @@ TEST(only_the_owner_releases)
 /* Curator: "second instance in same thread blocks" */
 TEST(another_object_in_the_same_thread_is_another_contender)
 {
-    AUTO(reentrant_mutex) other = NULL;
     AUTO(mutex) plain = new_mutex(s, path);
     zkr_grant *none = NULL;
 
-    ok(zkr_reentrant_mutex_new(s, path, NULL, &other));
+    AUTO(reentrant_mutex) other = NEW(reentrant_mutex, s, path, NULL);
     ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
     assert_int_equal(zkr_reentrant_mutex_acquire(other, 0), ZKR_EBUSY);
     assert_int_equal(zkr_mutex_acquire(plain, 0, &none), ZKR_EBUSY);
@@ -99,10 +96,9 @@ static void *acquire_and_end(void *arg)
 /* A pthread_t is used again; the lock of its last owner is not inherited. */
 TEST(a_thread_that_ends_takes_its_lock_along)
 {
-    pthread_t t;
     void *rc = NULL;
 
-    assert_int_equal(pthread_create(&t, NULL, acquire_and_end, m), 0);
+    pthread_t t = thread_start(acquire_and_end, m);
     assert_int_equal(pthread_join(t, &rc), 0);
     assert_int_equal((intptr_t)rc, ZKR_OK);
     assert_int_equal(attempt(m, 0).acquired, ZKR_EBUSY);
@@ -148,11 +144,10 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
     AUTO(session) other = open_session();
     AUTO(mutex) holder = new_mutex(other, path);
     zkr_grant *g = acquire(holder);
-    pthread_t t;
     void *rc = NULL;
 
     assert_int_equal(sigaction(SIGUSR1, &stop, &before), 0);
-    assert_int_equal(pthread_create(&t, NULL, acquire_and_end, m), 0);
+    pthread_t t = thread_start(acquire_and_end, m);
     wait_children(path, 2);
     assert_int_equal(pthread_kill(t, SIGUSR1), 0);
     AWAIT(atomic_load(&is_stopped));
@@ -249,13 +244,12 @@ TEST(an_owner_with_a_number_acquires_again_by_a_callback)
 {
     struct task task = task_of(7);
     AUTO(recorder) r = recorder_new();
-    zkr_grant *grant = NULL;
 
     acquire_main(&task);
     ok(task.acquired);
     ok(zkr_lockable_acquire_async(m, &task.opts, 0, record_acquire, r, NULL));
     ok(recorded(r, 0));
-    ok(zkr_lockable_grant(m, &task.opts, &grant));
+    zkr_grant *grant = GRANT(lockable_grant, m, &task.opts);
     assert_int_equal(zkr_grant_depth(grant), 2);
     release_main(&task);
     ok(task.released);

@@ -55,9 +55,8 @@ static zkr_session *open_at_server(void)
 {
     zkr_session *s = NULL;
 
-    ok(zkr_session_open(
-        server_hosts(server),
-        OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS), &s));
+    s = open_to(server_hosts(server),
+                OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
     return s;
 }
 
@@ -74,13 +73,12 @@ TEST(a_session_that_outlives_a_restore_comes_back)
     copy_data();
     for (int i = 0; i < 2; i++) {
         uint64_t epochs[2];
-        zkr_grant *g;
         struct waiter w;
 
         AWAIT(zkr_session_state(holding) == ZKR_SESSION_RECONNECTED);
         AWAIT(zkr_session_state(waiting) == ZKR_SESSION_RECONNECTED);
         write_much(holding);
-        g = acquire(m);
+        zkr_grant *g = acquire(m);
         waiter_start(&w, n, -1);
         write_much(waiting);
         epochs[0] = zkr_session_epoch(holding);

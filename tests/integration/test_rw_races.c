@@ -202,9 +202,7 @@ static void start(struct member *members, struct crowd *c)
         members[i] = (struct member){ .crowd = c,
                                       .lock = locks[i % SESSIONS],
                                       .seed = i + 1 };
-        assert_int_equal(
-            pthread_create(&members[i].thread, NULL, member_main, &members[i]),
-            0);
+        members[i].thread = thread_start(member_main, &members[i]);
     }
 }
 
@@ -217,7 +215,7 @@ static bool was_a_race(const struct crowd *c)
 static void finish(struct member *members, const struct crowd *c)
 {
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(members[i].thread, NULL), 0);
+        thread_join(members[i].thread);
     if (c->wrong != 0)
         fail_msg("%d wrong, such as %s", c->wrong,
                  zkr_strerror(c->first_wrong));

@@ -13,16 +13,14 @@ TEST(readers_share_and_a_writer_is_alone)
 {
     zkr_grant *first = read_lock(lock);
     zkr_grant *second = read_lock(rival);
-    zkr_grant *third = NULL;
-    zkr_grant *writer = NULL;
+    zkr_grant *third = GRANT(rwlock_acquire_read, visitor, 0);
 
-    ok(zkr_rwlock_acquire_read(visitor, 0, &third));
     release(third);
     is_refused(by_writing);
     release(first);
     is_refused(by_writing);
     release(second);
-    ok(zkr_rwlock_acquire_write(lock, 0, &writer));
+    zkr_grant *writer = GRANT(rwlock_acquire_write, lock, 0);
     is_refused(by_reading);
     is_refused(by_writing);
     assert_int_equal(count_children(dir), 1);
@@ -356,11 +354,10 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
     zkr_grant *first = write_lock(rival);
     struct waiter reader;
     struct waiter writer;
-    char *old;
 
     queue_up(&reader, by_reading, lock);
     queue_up(&writer, by_writing, lock);
-    old = nth_child(dir, 2);
+    char *old = nth_child(dir, 2);
     delete_nth_child(dir, 2);
     assert_true(wait_until(another_is_last, old, SOON_MS)); /* the writer */
     delete_nth_child(dir, 1);
@@ -448,13 +445,12 @@ TEST(another_thread_or_object_just_waits_for_the_reader)
 TEST(an_upgrade_is_refused_also_after_an_earlier_loss)
 {
     zkr_grant *lost = read_lock(lock);
-    zkr_grant *held;
     zkr_grant *g = NULL;
 
     lose(lost);
     ok(zkr_rwlock_acquire_write(lock, SOON_MS, &g)); /* nothing is read now */
     release(g);
-    held = read_lock(lock);
+    zkr_grant *held = read_lock(lock);
     assert_int_equal(zkr_rwlock_acquire_write(lock, 100, &g), ZKR_EDEADLK);
     release(held);
     zkr_grant_free(lost);
@@ -464,12 +460,10 @@ TEST(an_upgrade_is_refused_also_after_an_earlier_loss)
 TEST(a_read_under_a_write_is_granted_also_after_a_loss)
 {
     AUTO(grant) lost = write_lock(lock);
-    zkr_grant *held;
-    zkr_grant *reading = NULL;
 
     lose(lost);
-    held = write_lock(lock);
-    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &reading));
+    zkr_grant *held = write_lock(lock);
+    zkr_grant *reading = GRANT(rwlock_acquire_read, lock, SOON_MS);
     assert_int_equal(sequence_of(reading), sequence_of(held));
     release(held);
     release(reading);
@@ -500,7 +494,6 @@ TEST(a_reader_that_belongs_to_no_thread_stops_no_writer)
 {
     AUTO(recorder) r = recorder_new();
     zkr_grant *none = NULL;
-    struct call c;
 
     ok(acquire_async(by_reading, nested, -1, r, NULL));
     ok(acquire_async(by_reading, nested, -1, r, NULL));
@@ -512,7 +505,7 @@ TEST(a_reader_that_belongs_to_no_thread_stops_no_writer)
     assert_int_equal(zkr_rwlock_acquire_write(nested, GIVE_UP_MS, &none),
                      ZKR_ETIMEDOUT);
     /* A thread that may release them too. */
-    c = elsewhere(by_reading, nested, 0);
+    struct call c = elsewhere(by_reading, nested, 0);
     assert_int_equal(c.acquired, ZKR_OK);
     release(recorded_grant(r, 0));
     release(recorded_grant(r, 1));
@@ -605,9 +598,8 @@ TEST(threads_that_share_a_reentrant_lock_are_counted_apart)
 {
     zkr_grant *g = read_lock(nested);
     zkr_grant *again = read_lock(nested);
-    struct call c;
+    struct call c = elsewhere(by_reading, nested, 0);
 
-    c = elsewhere(by_reading, nested, 0);
     assert_int_equal(c.acquired, ZKR_OK);
     assert_int_equal(c.depth, 1);
     assert_int_equal(c.released, ZKR_OK);
@@ -670,7 +662,6 @@ TEST(after_write_and_read_only_the_read_is_left)
 TEST(grants_may_be_freed_without_a_release_and_in_any_order)
 {
     zkr_grant *g = read_lock(nested);
-    zkr_grant *fresh;
 
     for (int i = 0; i < 2; i++)
         assert_ptr_equal(read_lock(nested), g);
@@ -689,7 +680,7 @@ TEST(grants_may_be_freed_without_a_release_and_in_any_order)
     ok(zkr_grant_release(g));
     ok(zkr_grant_release(g));
     assert_int_equal(count_children(dir), 0);
-    fresh = write_lock(nested);
+    zkr_grant *fresh = write_lock(nested);
     assert_ptr_not_equal(fresh, g); /* whose handles live on */
     assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
     zkr_grant_free(g);
@@ -850,10 +841,8 @@ TEST(contenders_of_other_clients_are_waited_for)
     for (size_t i = 0; i < sizeof(theirs) / sizeof(theirs[0]); i++) {
         char created[256];
 
-        assert_int_equal(
-            admin_create_flags(admin, textf("%s/%s", dir, theirs[i].name), NULL,
-                               ZOO_SEQUENCE, created, sizeof(created)),
-            ZOK);
+        ok(admin_create_flags(admin, textf("%s/%s", dir, theirs[i].name), NULL,
+                              ZOO_SEQUENCE, created, sizeof(created)));
         is_refused(by_writing);
         if (theirs[i].shared)
             release(read_lock(visitor));
@@ -868,13 +857,12 @@ TEST(layouts_exclude_each_other)
 {
     AUTO(rwlock) kazoo = new_rwlock(s, ZKR_KAZOO_LAYOUT);
     zkr_grant *g = write_lock(kazoo);
-    zkr_grant *reading;
 
     is_refused(by_reading);
     is_refused(by_writing);
     release(g);
     g = read_lock(kazoo);
-    reading = read_lock(visitor);
+    zkr_grant *reading = read_lock(visitor);
     release(reading);
     is_refused(by_writing);
     release(g);

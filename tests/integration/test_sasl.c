@@ -61,18 +61,14 @@ static void lock_once(zkr_session *s)
 TEST(a_user_has_what_only_that_user_may)
 {
     struct zkr_session_opts opts = sasl_opts();
-    AUTO(session) s = NULL;
     AUTO(session) anybody = open_session();
-    AUTO(mutex) m = NULL;
-    zkr_grant *g;
-    AUTO(mutex) theirs = NULL;
     const char *path = new_path();
 
     opts.acl = "sasl:" SERVER_SASL_USER ":cdrwa";
-    s = open_session_with(&opts);
-    m = new_mutex(s, path);
-    g = acquire(m);
-    theirs = new_mutex(anybody, path);
+    AUTO(session) s = open_session_with(&opts);
+    AUTO(mutex) m = new_mutex(s, path);
+    zkr_grant *g = acquire(m);
+    AUTO(mutex) theirs = new_mutex(anybody, path);
     if (getenv("ZKR_TEST_SECURITY") == NULL) { /* nobody else is that user */
         zkr_grant *none = NULL;
 
@@ -94,13 +90,12 @@ TEST(the_password_may_be_in_a_file)
 {
     struct zkr_session_opts opts = sasl_opts();
     char name[512];
-    AUTO(session) s = NULL;
 
     (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
     write_password(name, SERVER_SASL_PASSWORD);
     opts.sasl_password = NULL;
     opts.sasl_password_file = name;
-    s = open_session_with(&opts);
+    AUTO(session) s = open_session_with(&opts);
     lock_once(s);
 }
 
@@ -151,10 +146,9 @@ TEST(many_log_in_at_once)
     pthread_t threads[THREADS];
 
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, log_in_often, &logins[i]), 0);
+        threads[i] = thread_start(log_in_often, &logins[i]);
     for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        thread_join(threads[i]);
         if (logins[i].failed > 0)
             fail_msg("%d failed: %s", logins[i].failed, logins[i].detail);
     }
@@ -195,10 +189,9 @@ TEST(a_missing_login_is_told)
     struct zkr_session_opts wrong = sasl_opts();
     struct zkr_session_opts without = ZKR_SESSION_OPTS_INIT;
     struct server *strict;
-    zkr_session *s = NULL;
 
     assert_int_equal(server_start(&server_opts, &strict), SERVER_OK);
-    ok(zkr_session_open(server_hosts(strict), &with, &s));
+    zkr_session *s = open_to(server_hosts(strict), &with);
     close_session(s);
     wrong.sasl_password = "wrong";
     open_fails(strict, wrong, ZKR_ZAUTHFAILED, "refused");
@@ -210,9 +203,8 @@ TEST(a_missing_login_is_told)
 
 static void set_password_of(const struct server *server, const char *password)
 {
-    FILE *file;
+    FILE *file = fopen(textf("%s/jaas.conf", server_dir(server)), "we");
 
-    file = fopen(textf("%s/jaas.conf", server_dir(server)), "we");
     assert_non_null(file);
     (void)fprintf(file,
                   "Server { org.apache.zookeeper.server.auth."
@@ -232,13 +224,12 @@ TEST(a_password_that_changes_in_its_file_is_used)
 {
     struct zkr_session_opts opts = sasl_opts();
     char name[512];
-    AUTO(session) s = NULL;
 
     (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
     opts.sasl_password = NULL;
     opts.sasl_password_file = name;
     write_password(name, SERVER_SASL_PASSWORD);
-    s = open_session_with(&opts);
+    AUTO(session) s = open_session_with(&opts);
     for (int i = 0; i < 2; i++) {
         const char *password =
             i == 0 ? "a longer one than before" : SERVER_SASL_PASSWORD;
@@ -266,10 +257,9 @@ static bool is_refused(void *s)
 TEST(a_password_that_is_set_is_used_at_the_next_login)
 {
     struct zkr_session_opts opts = sasl_opts();
-    AUTO(session) s = NULL;
 
     opts.session_timeout_ms = LONG_SESSION_MS;
-    s = open_session_with(&opts);
+    AUTO(session) s = open_session_with(&opts);
     set_password("changed");
     restart_server();
     assert_true(wait_until(is_refused, s, SOON_MS));
@@ -296,16 +286,14 @@ TEST(refused_logins_are_tried_again_ever_more_rarely)
 {
     struct zkr_session_opts opts = sasl_opts();
     struct proxy *proxy = NULL;
-    struct stopwatch *w;
-    zkr_session *s;
 
     opts.session_timeout_ms = LONG_SESSION_MS;
-    s = open_through(&proxy, &opts);
+    zkr_session *s = open_through(&proxy, &opts);
     set_password("changed");
     restart_server();
     assert_true(wait_until(is_refused, s, SOON_MS));
     proxy_reset_counts(proxy);
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     AWAIT(proxy_requests(proxy, PROXY_CONNECT) >= LOGINS);
     assert_true(stopwatch_says(w, LOGINS_MS, SOON_MS));
     close_through(s, proxy);
@@ -317,14 +305,11 @@ TEST(refused_logins_are_tried_again_ever_more_rarely)
 TEST(a_password_that_is_mended_in_time_keeps_the_session)
 {
     struct zkr_session_opts opts = sasl_opts();
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
-    zkr_grant *g;
 
     opts.session_timeout_ms = LONG_SESSION_MS;
-    s = open_session_with(&opts);
-    m = new_mutex(s, new_path());
-    g = acquire(m);
+    AUTO(session) s = open_session_with(&opts);
+    AUTO(mutex) m = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
     set_password("changed");
     restart_server();
     assert_true(wait_until(is_refused, s, SOON_MS));
@@ -367,7 +352,6 @@ TEST(a_server_that_refuses_is_left_for_the_next)
     struct zkr_session_opts opts = sasl_opts();
     struct ensemble *e = NULL;
     zkr_session *s = NULL;
-    int64_t killed_ms;
 
     assert_int_equal(ensemble_start(3, &server_opts, &e), SERVER_OK);
     for (int i = 0; i < 2; i++) {
@@ -381,7 +365,7 @@ TEST(a_server_that_refuses_is_left_for_the_next)
         ok(zkr_session_open(ensemble_hosts(e), &opts, &s));
     }
     lock_once(s);
-    killed_ms = now_ms();
+    int64_t killed_ms = now_ms();
     server_kill9(ensemble_server(e, 2));
     assert_true(wait_until(is_refused, s, SOON_MS));
     assert_int_equal(server_restart(ensemble_server(e, 2)), SERVER_OK);
@@ -401,12 +385,11 @@ TEST(a_refusal_beside_a_server_that_is_down_is_told)
 
     opts.sasl_password = "wrong";
     for (int i = 0; i < 2; i++) {
-        struct stopwatch *w;
         zkr_session *s = NULL;
 
         opts.flags = i == 0 ? 0 : ZKR_SESSION_ONE_ROUND;
         opts.connect_timeout_ms = i == 0 ? 1000 : CONNECT_MS;
-        w = stopwatch_start();
+        struct stopwatch *w = stopwatch_start();
         assert_int_equal(zkr_session_open(hosts, &opts, &s), ZKR_ZAUTHFAILED);
         assert_true(stopwatch_says(w, 0, 1000 + LATE_MS));
         assert_non_null(strstr(zkr_error_detail(), "refuses our credentials"));

@@ -15,10 +15,7 @@ static char locks[80];
 static zkr_semaphore *new_semaphore_with(zkr_session *s, uint32_t limit,
                                          const struct zkr_lockable_opts *opts)
 {
-    zkr_semaphore *sem = NULL;
-
-    ok(zkr_semaphore_new(s, path, limit, opts, &sem));
-    return sem;
+    return NEW(semaphore, s, path, limit, opts);
 }
 
 static zkr_semaphore *new_semaphore(zkr_session *s, uint32_t limit)
@@ -33,9 +30,8 @@ static int by_semaphore(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 
 static zkr_grant *take(zkr_semaphore *sem)
 {
-    zkr_grant *g = NULL;
+    zkr_grant *g = GRANT(semaphore_acquire, sem, SOON_MS);
 
-    ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     return g;
 }
@@ -119,11 +115,10 @@ TEST(the_next_has_its_turn_when_a_lease_is_granted)
 {
     AUTO(semaphore) sem = new_semaphore(ours, 2);
     zkr_grant *g = take(sem);
-    zkr_grant *h;
 
     wait_children(locks, 0);
     wait_children(leases, 1);
-    h = take(sem);
+    zkr_grant *h = take(sem);
     assert_true(zkr_grant_token(h) > zkr_grant_token(g));
     release(g);
     release(h);
@@ -220,8 +215,7 @@ TEST(no_more_than_the_limit_at_any_moment)
 
     for (unsigned i = 0; i < MANY; i++) {
         ones[i] = (struct one){ &crowd, i };
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, take_turns, &ones[i]), 0);
+        threads[i] = thread_start(take_turns, &ones[i]);
     }
     for (int i = 0; i < MANY; i++)
         (void)pthread_join(threads[i], NULL);
@@ -250,14 +244,11 @@ TEST(an_orphan_makes_a_new_lease)
 
     start(&w, sem);
     for (int i = 0; i < 2; i++) {
-        AUTO(text) before = NULL;
-        AUTO(text) after = NULL;
-
         wait_children(leases, 2);
-        before = nth_child(leases, 1);
+        AUTO(text) before = nth_child(leases, 1);
         delete_nth_child(leases, 1);
         wait_children(leases, 2);
-        after = nth_child(leases, 1);
+        AUTO(text) after = nth_child(leases, 1);
         assert_string_not_equal(before, after);
         assert_false(waiter_is_done(&w));
     }
@@ -280,19 +271,16 @@ TEST(one_without_its_turn_queues_again)
     ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
     for (int i = 0; i < 2; i++) {
         char turn[160];
-        AUTO(text) before = NULL;
-        AUTO(text) after = NULL;
-        AUTO(text) name = NULL;
 
         wait_children(leases, 3);
-        before = nth_child(leases, 1);
-        name = nth_child(locks, 0);
+        AUTO(text) before = nth_child(leases, 1);
+        AUTO(text) name = nth_child(locks, 0);
         (void)snprintf(turn, sizeof(turn), "%s/%s", locks, name);
         AWAIT(server_watches(the_server, turn) > 0);
         assert_int_equal(admin_delete(admin, turn), ZOK);
         wait_children(locks, 1);
         wait_children(leases, 3);
-        after = nth_child(leases, 1);
+        AUTO(text) after = nth_child(leases, 1);
         assert_string_not_equal(before, after);
     }
     release(g);
@@ -322,13 +310,12 @@ TEST(a_foreign_child_takes_a_permit)
 {
     AUTO(semaphore) sem = new_semaphore(ours, 2);
     char foreign[100];
-    zkr_grant *g;
     struct waiter w;
 
     release(take(sem));
     (void)snprintf(foreign, sizeof(foreign), "%s/zzz", leases);
     assert_int_equal(admin_create(admin, foreign, NULL), ZOK);
-    g = take(sem);
+    zkr_grant *g = take(sem);
     start(&w, sem);
     wait_children(leases, 3);
     settle(ours);
@@ -348,12 +335,10 @@ TEST(those_behind_do_not_count)
 
     start(&w, sem);
     wait_children(leases, 2);
-    assert_int_equal(
-        admin_create_flags(
-            admin,
-            textf("%s/_c_00000000-0000-4000-8000-000000000000-lease-", leases),
-            NULL, ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
-        ZOK);
+    ok(admin_create_flags(
+        admin,
+        textf("%s/_c_00000000-0000-4000-8000-000000000000-lease-", leases),
+        NULL, ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
     wait_children(leases, 3);
     release(g);
     release(granted(&w));
@@ -429,13 +414,11 @@ TEST(the_turn_is_kept_up_to_the_last_permit)
 TEST(a_node_is_found_before_the_list_is_sent_again)
 {
     AUTO(session) slow = NULL;
-    AUTO(semaphore) sem = NULL;
 
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = SESSION_MS,
-                             .retry = ZKR_RETRY_FOREVER_INIT(2000)),
-                        &slow));
-    sem = new_semaphore(slow, 1);
+    slow = open_to(proxy_hosts(proxy),
+                   OPTS(session, .session_timeout_ms = SESSION_MS,
+                        .retry = ZKR_RETRY_FOREVER_INIT(2000)));
+    AUTO(semaphore) sem = new_semaphore(slow, 1);
     release(take(sem));
     for (int i = 0; i < 2; i++) {
         struct waiter w;
@@ -650,14 +633,12 @@ static void set_limit(unsigned char limit)
 
 TEST(a_shared_limit_can_be_changed)
 {
-    AUTO(semaphore) sem = NULL;
-    AUTO(semaphore) other = NULL;
     zkr_grant *held[2];
     struct waiter w;
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
-    sem = new_shared(ours, 1);
-    other = new_shared(theirs, 7);
+    AUTO(semaphore) sem = new_shared(ours, 1);
+    AUTO(semaphore) other = new_shared(theirs, 7);
     assert_int_equal(zkr_semaphore_limit(other), 1);
     held[0] = take(sem);
     for (unsigned char limit = 2; limit < 4; limit++) {
@@ -682,13 +663,12 @@ TEST(a_shared_limit_can_be_changed)
 TEST(more_than_the_limit_is_waited_for)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(semaphore) sem = NULL;
     zkr_grant *four[4] = { NULL, NULL, NULL, NULL };
     int64_t count;
     int code;
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
-    sem = new_shared(ours, 4);
+    AUTO(semaphore) sem = new_shared(ours, 4);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = take(sem);
 

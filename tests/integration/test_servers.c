@@ -15,10 +15,8 @@ static zkr_session *open_at(const char *hosts)
 {
     zkr_session *s = NULL;
 
-    ok(zkr_session_open(hosts,
-                        OPTS(session, .session_timeout_ms = SESSION_MS,
-                             .connect_timeout_ms = SOON_MS),
-                        &s));
+    s = open_to(hosts, OPTS(session, .session_timeout_ms = SESSION_MS,
+                            .connect_timeout_ms = SOON_MS));
     return s;
 }
 

@@ -76,12 +76,11 @@ static int open_with_descriptors(int left, const char *hosts, zkr_session **s)
 TEST(want_of_descriptors_is_told)
 {
     struct rlimit before;
-    struct rlimit low;
     zkr_session *s;
     const char *by_name = textf("localhost:%d", server_port(the_server));
 
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    low = (struct rlimit){ DESCRIPTORS, before.rlim_max };
+    struct rlimit low = { DESCRIPTORS, before.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
     for (int left = 0; left <= 2 * ENOUGH; left++) {
         const char *hosts = left % 2 ? by_name : server_hosts(the_server);
@@ -126,11 +125,10 @@ TEST(a_port_that_is_not_zookeeper_is_told_from_a_refused_one)
 TEST(a_session_that_ends_before_it_is_open_is_followed_by_another)
 {
     struct proxy *proxy;
-    zkr_session *s;
 
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZSESSIONEXPIRED);
-    ok(zkr_session_open(proxy_hosts(proxy), NULL, &s));
+    zkr_session *s = open_to(proxy_hosts(proxy), NULL);
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(zkr_session_epoch(s), 2);
     close_session(s);
@@ -156,12 +154,10 @@ static void begin_open(void)
 TEST(an_open_reaches_a_server_that_is_just_starting)
 {
     for (int i = 0; i < 2; i++) {
-        zkr_mutex *m;
-
         opened = recorder_new();
         server_kill9(the_server);
         begin_open();
-        m = new_mutex(begun, new_path());
+        zkr_mutex *m = new_mutex(begun, new_path());
         restart_server();
         release(acquire(m));
         assert_int_equal(recorded(opened, 0), ZKR_OK);
@@ -183,9 +179,8 @@ TEST(a_missing_chroot_is_named_and_not_created)
 TEST(refused_credentials_end_the_session)
 {
     zkr_session *s = NULL;
-    int rc;
 
-    rc = zkr_session_open(
+    int rc = zkr_session_open(
         server_hosts(the_server),
         OPTS(session, .auth_scheme = "nosuchscheme", .auth = "a:b"), &s);
     if (rc != ZAUTHFAILED)
@@ -202,12 +197,11 @@ TEST(limits_are_reached)
     char label[ZKR_LABEL_MAX + 1] = "";
     AUTO(text) text = calloc(1, ZKR_PATH_MAX + 1);
     AUTO(session) s = open_session();
-    AUTO(mutex) m = NULL;
 
     memset(text, 'a', ZKR_PATH_MAX);
     text[0] = '/';
     memset(label, 'x', sizeof(label) - 1);
-    ok(zkr_mutex_new(s, text, OPTS(lockable, .label = label), &m));
+    AUTO(mutex) m = NEW(mutex, s, text, OPTS(lockable, .label = label));
     zkr_mutex_free(m);
     m = NULL;
     close_session(s);
@@ -250,23 +244,19 @@ static int write_to(zkr_session *s, const char *path)
 
 TEST(with_credentials_only_their_owner_gets_at_the_nodes)
 {
-    AUTO(session) stranger = NULL;
     const char *path = new_path();
     AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
-    AUTO(mutex) foreign = NULL;
-    zkr_grant *g;
     zkr_grant *none = NULL;
 
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
-    stranger = open_session();
+    AUTO(session) stranger = open_session();
     s = open_session_with(
         OPTS(session, .auth_scheme = "digest", .auth = "smith:secret"));
-    m = new_mutex(s, path);
-    g = acquire(m);
+    AUTO(mutex) m = new_mutex(s, path);
+    zkr_grant *g = acquire(m);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZNOAUTH);
-    foreign = new_mutex(stranger, path);
+    AUTO(mutex) foreign = new_mutex(stranger, path);
     assert_int_equal(zkr_mutex_acquire(foreign, -1, &none), ZNOAUTH);
     assert_int_equal(zkr_mutex_acquire(foreign, 0, &none), ZNOAUTH);
     release(g);
@@ -280,12 +270,11 @@ TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
     static const char *const new = "/smiths-new";
     struct zkr_session_opts other =
         *OPTS(session, .auth_scheme = "digest", .auth = "smith:new");
-    AUTO(session) owner = NULL;
     AUTO(session) s = NULL;
 
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
-    owner = open_session_with(&other);
+    AUTO(session) owner = open_session_with(&other);
     s = open_session_with(
         OPTS(session, .auth_scheme = "digest", .auth = "smith:old"));
     ok(zkr_session_create(owner, new, "", 0, NULL, SOON_MS, NULL));
@@ -315,11 +304,8 @@ TEST(credentials_survive_servers_that_refuse_the_connection)
                    "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,%s",
                    server_hosts(the_server));
     for (int i = 0; i < 30; i++) {
-        AUTO(session) s = NULL;
-        AUTO(mutex) m = NULL;
-
-        ok(zkr_session_open(hosts, &opts, &s));
-        m = new_mutex(s, new_path());
+        AUTO(session) s = open_to(hosts, &opts);
+        AUTO(mutex) m = new_mutex(s, new_path());
         release(acquire(m)); /* without them: ZINVALIDACL */
     }
 }
@@ -332,17 +318,14 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
     AUTO(session) s = open_session();
     const char *path = new_path();
     struct waiter w;
-    AUTO(mutex) m = NULL;
-    AUTO(mutex) hidden = NULL;
-    zkr_grant *g;
     zkr_grant *none = NULL;
 
-    m = new_mutex(s, path);
+    AUTO(mutex) m = new_mutex(s, path);
     release(acquire(m)); /* makes the directory, open to all */
     secretive = open_session_with(OPTS(
         session, .acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa"));
-    hidden = new_mutex(secretive, path);
-    g = acquire(hidden);
+    AUTO(mutex) hidden = new_mutex(secretive, path);
+    zkr_grant *g = acquire(hidden);
     assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
     assert_non_null(
         strstr(zkr_error_detail(), strrchr(zkr_grant_node(g), '/') + 1));
@@ -354,19 +337,14 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
 
 TEST(a_chroot_is_a_prefix_that_nobody_sees)
 {
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
-    zkr_grant *g;
-
     assert_int_equal(admin_create(admin, "/app", NULL), ZOK);
-    s = open_session_with(OPTS(session, .chroot = "/app"));
-    m = new_mutex(s, "/locks/orders");
-    g = acquire(m);
+    AUTO(session) s = open_session_with(OPTS(session, .chroot = "/app"));
+    AUTO(mutex) m = new_mutex(s, "/locks/orders");
+    zkr_grant *g = acquire(m);
     assert_string_equal(zkr_lockable_path(m), "/locks/orders");
     assert_ptr_equal(strstr(zkr_grant_node(g), "/locks/orders/_c_"),
                      zkr_grant_node(g));
-    assert_int_equal(
-        admin_exists(admin, textf("/app%s", zkr_grant_node(g)), NULL), ZOK);
+    ok(admin_exists(admin, textf("/app%s", zkr_grant_node(g)), NULL));
     release(g);
     /* When somebody else removes it, we do not create it again. */
     assert_int_equal(admin_delete_tree(admin, "/app"), ZOK);
@@ -441,16 +419,12 @@ TEST(a_timeout_granted_anew_counts_from_there_on)
 {
     struct server *own = NULL;
     zkr_session *s;
-    zkr_mutex *m;
-    zkr_grant *g;
-    FILE *f;
 
     assert_int_equal(server_start(NULL, &own), SERVER_OK);
-    ok(zkr_session_open(server_hosts(own),
-                        OPTS(session, .session_timeout_ms = 10000), &s));
+    s = open_to(server_hosts(own), OPTS(session, .session_timeout_ms = 10000));
     assert_int_equal(zkr_session_timeout_ms(s), 10000);
-    m = new_mutex(s, "/locks/orders");
-    f = fopen(textf("%s/zoo.cfg", server_dir(own)), "ae");
+    zkr_mutex *m = new_mutex(s, "/locks/orders");
+    FILE *f = fopen(textf("%s/zoo.cfg", server_dir(own)), "ae");
     assert_non_null(f);
     (void)fputs("maxSessionTimeout=1500\n", f);
     assert_int_equal(fclose(f), 0);
@@ -459,7 +433,7 @@ TEST(a_timeout_granted_anew_counts_from_there_on)
     assert_int_equal(server_restart(own), SERVER_OK);
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
     assert_int_equal(zkr_session_timeout_ms(s), 1500);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     assert_true(zkr_grant_valid_until(g) < boot_ms() + 1500);
     release(g);
     zkr_mutex_free(m);
@@ -569,11 +543,9 @@ TEST(callbacks_run_where_the_caller_dispatches)
 {
     AUTO(recorder) r = recorder_new();
     int threads = count_threads();
-    struct own_loop loop;
     int64_t here = 0;
     int code = 1;
     zkr_session *s;
-    AUTO(mutex) m = NULL;
     int fd = -1;
 
     s = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
@@ -581,8 +553,8 @@ TEST(callbacks_run_where_the_caller_dispatches)
                      threads + 4); /* two of ours, two of the client */
     ok(zkr_session_fd(s, &fd));
     assert_false(is_readable(fd, 0));
-    m = new_mutex(s, new_path());
-    loop = (struct own_loop){ s, pthread_self(), r };
+    AUTO(mutex) m = new_mutex(s, new_path());
+    struct own_loop loop = { s, pthread_self(), r };
     ok(zkr_mutex_acquire_async(m, -1, record_thread, &loop, NULL));
     assert_true(is_readable(fd, SOON_MS));
     assert_int_equal(recorder_count(r), 0);
@@ -648,10 +620,9 @@ static int result_of_child(const struct inherited *of)
 {
     unsigned char result = 255;
     int fds[2];
-    pid_t pid;
 
     assert_int_equal(pipe(fds), 0);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         result = (unsigned char)in_child(of);
         (void)!write(fds[1], &result, 1);
@@ -671,17 +642,16 @@ TEST(a_forked_child_gets_errors_and_harms_nothing)
     AUTO(leader) leader = NULL;
     AUTO(counter) counter = NULL;
     AUTO(barrier) barrier = NULL;
-    AUTO(double_barrier) member = NULL;
     zkr_grant *g = acquire(m);
     int64_t value = 0;
 
-    ok(zkr_leader_new(s, new_path(), NULL, NULL, NULL, &leader));
+    leader = NEW(leader, s, new_path(), NULL, NULL, NULL);
     ok(zkr_leader_campaign(leader));
     ok(zkr_leader_wait(leader, SOON_MS));
-    ok(zkr_counter_new(s, new_path(), NULL, &counter));
+    counter = NEW(counter, s, new_path(), NULL);
     ok(zkr_counter_set(counter, 3, ZKR_ANY_VERSION, SOON_MS));
-    ok(zkr_barrier_new(s, new_path(), NULL, &barrier));
-    ok(zkr_double_barrier_new(s, new_path(), 1, NULL, &member));
+    barrier = NEW(barrier, s, new_path(), NULL);
+    AUTO(double_barrier) member = NEW(double_barrier, s, new_path(), 1, NULL);
     ok(zkr_double_barrier_enter(member, SOON_MS));
     assert_int_equal(result_of_child(&(struct inherited){
                          s, m, g, leader, counter, barrier, member }),
@@ -859,22 +829,19 @@ TEST(the_hook_of_a_session_gets_its_lines)
     const char *path = new_path();
     struct lines own = { .path = path };
     struct lines others = { .path = path };
-    zkr_session *quiet;
-    zkr_session *s;
-    int count;
 
     zkr_log_set(ZKR_LOG_DEBUG, count_lines_of_path, &others);
     opts.log = count_lines_of_path;
     opts.log_user = &own;
-    quiet = open_session_with(&opts); /* from warnings on */
+    zkr_session *quiet = open_session_with(&opts); /* from warnings on */
     use_a_lock(quiet, path);
     close_session(quiet);
     assert_int_equal(atomic_load(&own.of_path), 0);
     opts.log_level = ZKR_LOG_DEBUG;
-    s = open_session_with(&opts);
+    zkr_session *s = open_session_with(&opts);
     use_a_lock(s, path);
     close_session(s);
-    count = atomic_load(&own.of_path);
+    int count = atomic_load(&own.of_path);
     assert_true(count > 0);
     assert_int_equal(atomic_load(&others.of_path), 0);
     s = open_session();
@@ -912,11 +879,9 @@ TEST(why_there_is_no_connection_is_told)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
-    AUTO(session) s = NULL;
     AUTO(recorder) lines = recorder_new();
     AUTO(recorder) flood = recorder_new();
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    AUTO(mutex) m = NULL;
     AUTO(listener) l = NULL;
     zkr_grant *none = NULL;
     int told[5] = { 0 };
@@ -924,8 +889,8 @@ TEST(why_there_is_no_connection_is_told)
 
     opts.log = record_line;
     opts.log_user = lines;
-    s = open_session_with(&opts);
-    m = new_mutex(s, new_path());
+    AUTO(session) s = open_session_with(&opts);
+    AUTO(mutex) m = new_mutex(s, new_path());
     ok(zkr_session_listen(s, note_cause, NULL, &l));
     ok(zkr_session_last_error(s, &error));
     assert_int_equal(error.cause, ZKR_CAUSE_NONE);
@@ -973,10 +938,9 @@ TEST(the_hook_of_a_closed_session_is_not_called)
         zkr_session *s = open_session_with(&opts);
         AUTO(mutex) m = new_mutex(s, path);
         AUTO(grant) g = acquire(m);
-        int count;
 
         close_session(s);
-        count = atomic_load(&own.of_path);
+        int count = atomic_load(&own.of_path);
         assert_true(count > 0);
         assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
         assert_int_equal(atomic_load(&own.of_path), count);
@@ -995,15 +959,12 @@ static void ignore_event(zhandle_t *zh, int type, int state, const char *path,
  * level. */
 TEST(settings_that_the_program_made_are_left_alone)
 {
-    zkr_session *s;
-    zkr_mutex *m;
-    zkr_grant *g;
     char printed[4096];
 
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
-    s = open_session();
-    m = new_mutex(s, new_path());
-    g = acquire(m);
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_grant *g = acquire(m);
     begin_capture();
     for (int i = 0; i < 2; i++) {
         atomic_bool connected = false;

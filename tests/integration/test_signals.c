@@ -28,9 +28,8 @@ static uint64_t blocked_by(long tid)
 {
     char line[256];
     unsigned long long mask = 0;
-    FILE *f;
 
-    f = fopen(textf("/proc/self/task/%ld/status", tid), "re");
+    FILE *f = fopen(textf("/proc/self/task/%ld/status", tid), "re");
     assert_non_null(f);
     while (fgets(line, sizeof(line), f) != NULL)
         (void)sscanf(line, "SigBlk: %llx", &mask);
@@ -69,10 +68,9 @@ TEST(threads_of_a_session_block_all_signals)
     AUTO(session) s = open_session();
     AUTO(mutex) m = new_mutex(s, new_path());
     int others = 0;
-    int all;
 
     release(acquire(m));
-    all = list_threads(now);
+    int all = list_threads(now);
     for (int i = 0; i < all; i++) {
         if (is_one_of(now[i], before, count))
             continue;
@@ -104,7 +102,6 @@ static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
 {
     struct zkr_participants *list = NULL;
     zkr_grant *none = NULL;
-    struct stopwatch *w;
 
     for (int i = 0; i < ROUNDS; i++) {
         zkr_grant *g = acquire(m);
@@ -115,7 +112,7 @@ static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
     ok(zkr_participants_list(s, zkr_lockable_path(held), NULL, &list));
     zkr_participants_free(list);
     assert_int_equal(zkr_mutex_acquire(held, 0, &none), ZKR_EBUSY);
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     assert_int_equal(zkr_mutex_acquire(held, TIMEOUT_MS, &none), ZKR_ETIMEDOUT);
     assert_true(stopwatch_says(w, TIMEOUT_MS, TIMEOUT_MS + LATE_MS));
 }
@@ -124,25 +121,20 @@ TEST(a_thread_that_is_interrupted_all_the_time_gets_its_answers)
 {
     struct sigaction action = { .sa_handler = on_signal }; /* no SA_RESTART */
     pthread_t self = pthread_self();
-    pthread_t thread;
-    zkr_session *s;
-    zkr_mutex *m;
-    zkr_mutex *held;
-    zkr_grant *g;
 
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
-    assert_int_equal(pthread_create(&thread, NULL, interrupt, &self), 0);
-    s = open_session();
-    m = new_mutex(s, new_path());
-    held = new_mutex(s, new_path());
-    g = acquire(held);
+    pthread_t thread = thread_start(interrupt, &self);
+    zkr_session *s = open_session();
+    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_mutex *held = new_mutex(s, new_path());
+    zkr_grant *g = acquire(held);
     use_all(s, m, held);
     release(g);
     zkr_mutex_free(m);
     zkr_mutex_free(held);
     close_session(s);
     atomic_store(&stop, true);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread_join(thread);
     assert_true(signals > 100);
 }
 
@@ -169,15 +161,13 @@ TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
     AUTO(session) s = open_session();
     const char *path = new_path();
     struct cancelled c = { .mutex = new_mutex(s, path) };
-    zkr_mutex *other;
     zkr_grant *g = acquire(c.mutex);
-    pthread_t thread;
     void *result = NULL;
 
-    assert_int_equal(pthread_create(&thread, NULL, acquire_and_end, &c), 0);
+    pthread_t thread = thread_start(acquire_and_end, &c);
     wait_children(path, 2);
     assert_int_equal(pthread_cancel(thread), 0);
-    other = new_mutex(s, new_path());
+    zkr_mutex *other = new_mutex(s, new_path());
     for (int i = 0; i < 3; i++)
         release(acquire(other));
     release(g);

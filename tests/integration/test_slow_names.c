@@ -73,10 +73,9 @@ TEST(deadlines_do_not_wait_for_a_name_server)
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *rival = new_mutex(other, path);
     zkr_grant *held = acquire(rival);
-    struct stopwatch *w;
 
     make_slow(ONE, s->connector);
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     ok(zkr_mutex_acquire_async(m, DEADLINE_MS, record_acquire, r, NULL));
     expire(s);
     assert_int_equal(recorded(r, 0), ZKR_ETIMEDOUT);
@@ -97,11 +96,10 @@ static bool is_alone(void *threads)
 TEST(an_open_does_not_wait_for_a_name_server)
 {
     zkr_session *s = NULL;
-    struct stopwatch *w;
     int threads = count_threads();
 
     make_slow(OTHERS, pthread_self());
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     assert_true(zkr_session_open(
                     server_hosts(the_server),
                     OPTS(session, .connect_timeout_ms = DEADLINE_MS), &s) < 0);
@@ -124,7 +122,6 @@ TEST(a_close_does_not_wait_for_a_name_server)
     zkr_mutex *m = new_mutex(s, path);
     zkr_mutex *rival = new_mutex(other, path);
     zkr_grant *held = acquire(rival);
-    struct stopwatch *w;
     int code = 0;
 
     atomic_store(&slow_ms, VERY_SLOW_MS);
@@ -133,7 +130,7 @@ TEST(a_close_does_not_wait_for_a_name_server)
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     expire(s);
     AWAIT(atomic_load(&asked) > 0);
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     ok(zkr_session_close(s));
     assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
     assert_int_equal(recorder_count(r), 1); /* told once, before the end */
@@ -156,7 +153,6 @@ TEST(a_close_does_not_wait_for_a_scout)
     for (int round = 0; round < 2; round++) {
         int threads = count_threads();
         zkr_session *s = open_session();
-        struct stopwatch *w;
 
         make_slow(ONE, s->connector);
         atomic_store(&asked, 0);
@@ -166,7 +162,7 @@ TEST(a_close_does_not_wait_for_a_scout)
             assert_int_equal(server_restart(the_server), SERVER_OK);
         if (round == 1)
             AWAIT(zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
-        w = stopwatch_start();
+        struct stopwatch *w = stopwatch_start();
         assert_int_equal(zkr_session_close(s),
                          round == 0 ? ZKR_EPENDING : ZKR_OK);
         assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));

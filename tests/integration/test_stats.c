@@ -81,14 +81,13 @@ TEST(each_outcome_is_counted_as_what_it_is)
     zkr_grant *held = acquire(rival);
     zkr_grant *none = NULL;
     struct waiter w;
-    struct zkr_counters n;
 
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     assert_int_equal(zkr_mutex_acquire(m, 1, &none), ZKR_ETIMEDOUT);
     wait_children(path, 1); /* its node has gone */
     waiter_start(&w, m, -1);
     wait_children(path, 2);
-    n = of_mutex(m);
+    struct zkr_counters n = of_mutex(m);
     assert_sums(&n, 1, 0);
     ok(zkr_lockable_cancel(m));
     assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
@@ -107,13 +106,12 @@ TEST(a_wait_is_counted_with_its_time)
     zkr_grant *held = acquire(rival);
     struct stopwatch *watch = stopwatch_start();
     struct waiter w;
-    struct zkr_counters n;
 
     waiter_start(&w, m, -1);
     AWAIT(of_mutex(m).waits > 0);
     release(held);
     release(waiter_grant(&w));
-    n = of_mutex(m);
+    struct zkr_counters n = of_mutex(m);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.grants, 1);
     assert_true(n.wait_us > 0);
@@ -125,19 +123,17 @@ TEST(a_wait_is_counted_with_its_time)
 TEST(a_session_counts_for_all_its_locks)
 {
     zkr_mutex *second = new_mutex(s, new_path());
-    struct zkr_counters n;
-    struct zkr_counters one;
 
     for (int i = 0; i < 3; i++)
         release(acquire(m));
     release(acquire(second));
     zkr_mutex_free(second);
-    n = of_session();
+    struct zkr_counters n = of_session();
     assert_int_equal(n.acquires, 4);
     assert_int_equal(n.releases, 4);
     assert_int_equal(n.reconnects + n.expiries, 0);
     assert_sums(&n, 0, 0);
-    one = of_mutex(m);
+    struct zkr_counters one = of_mutex(m);
     assert_int_equal(one.releases, 3);
 }
 
@@ -146,12 +142,11 @@ TEST(a_session_counts_for_all_its_locks)
 TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
 {
     zkr_grant *g = acquire(m);
-    struct zkr_counters n;
 
     expire_and_wait(s); /* it may have reconnected in the old one before */
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     zkr_grant_free(g);
-    n = of_session();
+    struct zkr_counters n = of_session();
     assert_int_equal(n.expiries, 1);
     assert_in_range(n.reconnects, 0, 1);
     assert_int_equal(n.losses, 1);
@@ -211,15 +206,11 @@ TEST(a_request_that_is_sent_again_is_a_retry)
 
 TEST(readers_and_writers_are_counted_together)
 {
-    AUTO(rwlock) lock = NULL;
-    zkr_grant *reader = NULL;
-    zkr_grant *writer = NULL;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    struct zkr_counters all;
 
-    ok(zkr_rwlock_new(s, new_path(), NULL, &lock));
-    ok(zkr_rwlock_acquire_write(lock, -1, &writer));
-    ok(zkr_rwlock_downgrade(lock, writer, &reader));
+    AUTO(rwlock) lock = NEW(rwlock, s, new_path(), NULL);
+    zkr_grant *writer = GRANT(rwlock_acquire_write, lock, -1);
+    zkr_grant *reader = GRANT(rwlock_downgrade, lock, writer);
     zkr_grant_free(writer);
     ok(zkr_lockable_stats(lock, &n));
     assert_int_equal(n.acquires, 2);
@@ -228,16 +219,15 @@ TEST(readers_and_writers_are_counted_together)
     release(reader);
     ok(zkr_lockable_stats(lock, &n));
     assert_sums(&n, 0, 0);
-    all = of_session();
+    struct zkr_counters all = of_session();
     assert_same(&n, &all);
 }
 
 TEST(to_acquire_again_is_no_acquire)
 {
-    AUTO(reentrant_mutex) again = NULL;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
 
-    ok(zkr_reentrant_mutex_new(s, new_path(), NULL, &again));
+    AUTO(reentrant_mutex) again = NEW(reentrant_mutex, s, new_path(), NULL);
     ok(zkr_reentrant_mutex_acquire(again, -1));
     ok(zkr_reentrant_mutex_acquire(again, -1));
     ok(zkr_reentrant_mutex_release(again));
@@ -256,13 +246,11 @@ static int by_creating(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 
 TEST(an_unfair_mutex_counts_too)
 {
-    AUTO(unfair_mutex) unfair = NULL;
-    zkr_grant *g = NULL;
     struct waiter w;
     struct zkr_counters n = ZKR_COUNTERS_INIT;
 
-    ok(zkr_unfair_mutex_new(s, path, NULL, &unfair));
-    ok(zkr_unfair_mutex_acquire(unfair, -1, &g));
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
+    zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, -1);
     waiter_start_by(&w, by_creating, unfair, -1);
     do
         ok(zkr_lockable_stats(unfair, &n));
@@ -280,7 +268,7 @@ static zkr_mutex *staying(void)
 {
     zkr_mutex *mutex = NULL;
 
-    ok(zkr_mutex_new(s, path, OPTS(lockable, .retain_ms = 600000), &mutex));
+    mutex = NEW(mutex, s, path, OPTS(lockable, .retain_ms = 600000));
     return mutex;
 }
 
@@ -288,18 +276,16 @@ static zkr_mutex *staying(void)
 TEST(of_a_lock_that_stays_the_callers_are_counted)
 {
     zkr_mutex *stays = staying();
-    struct zkr_counters n;
     struct waiter w;
-    zkr_grant *g;
 
     for (int i = 0; i < 5; i++)
         release(acquire(stays));
-    n = of_mutex(stays);
+    struct zkr_counters n = of_mutex(stays);
     assert_int_equal(n.acquires, 5);
     assert_int_equal(n.waits, 0);
     assert_int_equal(n.handoffs, 4);
     assert_sums(&n, 0, 0);
-    g = acquire(stays);
+    zkr_grant *g = acquire(stays);
     waiter_start(&w, stays, -1);
     AWAIT(of_mutex(stays).waits > 0);
     release(g);
@@ -319,13 +305,12 @@ TEST(a_wait_for_the_fleet_is_counted)
     AUTO(mutex) stays = staying();
     zkr_grant *held = acquire(rival);
     struct waiter w;
-    struct zkr_counters n;
 
     waiter_start(&w, stays, -1);
     AWAIT(of_mutex(stays).waits > 0);
     release(held);
     release(waiter_grant(&w));
-    n = of_mutex(stays);
+    struct zkr_counters n = of_mutex(stays);
     assert_int_equal(n.acquires, 1);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.handoffs, 0);
@@ -335,11 +320,10 @@ TEST(a_wait_for_the_fleet_is_counted)
 TEST(a_node_lost_without_a_holder_is_no_loss)
 {
     AUTO(mutex) stays = staying();
-    struct zkr_counters n;
 
     release(acquire(stays));
     expire_and_wait(s);
-    n = of_mutex(stays);
+    struct zkr_counters n = of_mutex(stays);
     assert_int_equal(n.losses, 0);
     release(acquire(stays));
     n = of_mutex(stays);
@@ -373,22 +357,18 @@ TEST(threads_are_counted_exactly)
 {
     AUTO(mutex) stays = staying();
     pthread_t threads[THREADS];
-    struct zkr_counters n;
-    struct zkr_counters all;
 
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, take_turns,
-                                        i % 2 == 0 ? m : stays),
-                         0);
+        threads[i] = thread_start(take_turns, i % 2 == 0 ? m : stays);
     for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_join(threads[i], NULL), 0);
-    n = of_mutex(m);
+        thread_join(threads[i]);
+    struct zkr_counters n = of_mutex(m);
     assert_int_equal(n.releases, THREADS / 2 * ROUNDS);
     assert_sums(&n, 0, 0);
     n = of_mutex(stays);
     assert_int_equal(n.releases, THREADS / 2 * ROUNDS);
     assert_sums(&n, 0, 0);
-    all = of_session();
+    struct zkr_counters all = of_session();
     assert_int_equal(all.releases, THREADS * ROUNDS);
     assert_sums(&all, 0, 0);
 }
@@ -418,10 +398,9 @@ TEST(a_lock_tells_after_its_session_was_closed)
     zkr_session *brief = open_session();
     AUTO(mutex) mutex = new_mutex(brief, path);
     AUTO(grant) g = acquire(mutex);
-    struct zkr_counters n;
 
     close_session(brief);
-    n = of_mutex(mutex);
+    struct zkr_counters n = of_mutex(mutex);
     assert_int_equal(n.losses, 1);
     assert_sums(&n, 0, 0);
 }

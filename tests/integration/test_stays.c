@@ -23,9 +23,8 @@ static zkr_mutex *staying(uint32_t retain_ms)
 {
     zkr_mutex *mutex = NULL;
 
-    ok(zkr_mutex_new(s, path,
-                     OPTS(lockable, .retain_ms = retain_ms, .retain_max = MAX),
-                     &mutex));
+    mutex = NEW(mutex, s, path,
+                OPTS(lockable, .retain_ms = retain_ms, .retain_max = MAX));
     return mutex;
 }
 
@@ -81,20 +80,16 @@ static struct zkr__cohort *cohort(void)
 
 static bool has_no_node(void *unused)
 {
-    bool none;
-
     zkr__session_lock(s);
-    none = cohort()->delegate == NULL;
+    bool none = cohort()->delegate == NULL;
     zkr__session_unlock(s);
     return none;
 }
 
 static bool has_seen_others(void *unused)
 {
-    bool seen;
-
     zkr__session_lock(s);
-    seen = cohort()->stay.contended;
+    bool seen = cohort()->stay.contended;
     zkr__session_unlock(s);
     return seen;
 }
@@ -227,10 +222,9 @@ TEST(those_who_wait_here_are_granted_in_their_order)
 
 TEST(a_try_takes_what_stays_and_waits_for_nobody)
 {
-    zkr_grant *g = NULL;
     zkr_grant *none = NULL;
 
-    ok(zkr_mutex_acquire(m, 0, &g));
+    zkr_grant *g = GRANT(mutex_acquire, m, 0);
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
     release(g);
     proxy_reset_counts(proxy);
@@ -258,10 +252,8 @@ TEST_WITH(an_unwanted_lock_goes_back_after_a_while, set_up_briefly, tear_down)
 
 TEST(a_kept_lock_goes_back_when_another_comes)
 {
-    zkr_grant *g;
-
     keep_it();
-    g = acquire(rival);
+    zkr_grant *g = acquire(rival);
     wait_here(1);
     release(g);
     g = next();
@@ -275,10 +267,9 @@ TEST(another_waits_for_a_bounded_number_of_grants)
 {
     enum { ROUNDS = 2 };
     struct waiter w[ROUNDS];
-    zkr_grant *g;
 
     keep_it();
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     wait_here(ROUNDS * (MAX + 1));
     waiter_start(&w[0], rival, SOON_MS);
     wait_children(path, 2);
@@ -473,11 +464,9 @@ TEST(a_grant_in_doubt_is_not_handed_on)
 
 TEST(a_kept_node_that_is_lost_is_forgotten)
 {
-    zkr_grant *g;
-    int64_t token;
+    zkr_grant *g = acquire(m);
+    int64_t token = zkr_grant_token(g);
 
-    g = acquire(m);
-    token = zkr_grant_token(g);
     ok(zkr_grant_listen(g, record_grant, r)); /* sets the watch */
     settle(s);
     ok(zkr_grant_listen(g, NULL, NULL));
@@ -492,14 +481,11 @@ TEST(a_kept_node_that_is_lost_is_forgotten)
 
 TEST(a_loss_reaches_the_holder_and_the_next_starts_anew)
 {
-    zkr_grant *g;
-    zkr_grant *lost;
-
     keep_it();
-    lost = acquire(m);
+    zkr_grant *lost = acquire(m);
     wait_here(2);
     delete_nth_child(path, 0);
-    g = next();
+    zkr_grant *g = next();
     assert_int_equal(zkr_grant_state(lost), ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_loss(lost), ZKR_LOSS_DELETED);
     assert_true(zkr_grant_token(g) > zkr_grant_token(lost));
@@ -512,12 +498,10 @@ TEST(a_loss_reaches_the_holder_and_the_next_starts_anew)
 
 TEST(a_session_that_ends_takes_what_is_kept_along)
 {
-    zkr_grant *g;
-
     keep_it();
     expire_and_wait(s);
     assert_true(wait_until(has_no_node, NULL, SOON_MS));
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     assert_true(zkr_grant_handoff(g) == 0);
     wait_here(2);
     expire_and_wait(s);
@@ -536,19 +520,17 @@ TEST(a_waiter_that_gives_up_costs_the_others_no_place)
     zkr_grant *holder = acquire(rival);
     zkr_grant *none = NULL;
     zkr_request *request = NULL;
-    char *place;
-    char *same;
 
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
     wait_here(1);
     wait_children(path, 2);
-    place = nth_child(path, 1);
+    char *place = nth_child(path, 1);
     assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
     ok(zkr_request_cancel(request));
     zkr_request_free(request);
     next_fails(ZKR_ECANCELED);
     settle(s);
-    same = nth_child(path, 1);
+    char *same = nth_child(path, 1);
     assert_string_equal(place, same);
     free(place);
     free(same);
@@ -600,20 +582,17 @@ TEST(a_lock_that_is_freed_keeps_nothing)
 TEST(a_write_lock_with_a_reader_beside_it_goes_back)
 {
     AUTO(rwlock) lock = NULL;
-    zkr_grant *write = NULL;
-    zkr_grant *read = NULL;
     zkr_grant *none = NULL;
     struct waiter w;
 
-    ok(zkr_rwlock_new(s, path, OPTS(lockable, .retain_ms = FOR_EVER_MS),
-                      &lock));
-    ok(zkr_rwlock_acquire_write(lock, SOON_MS, &write));
+    lock = NEW(rwlock, s, path, OPTS(lockable, .retain_ms = FOR_EVER_MS));
+    zkr_grant *write = GRANT(rwlock_acquire_write, lock, SOON_MS);
     release(write);
     assert_int_equal(count_children(path), 1);
     ok(zkr_rwlock_acquire_write(lock, SOON_MS, &write));
     assert_true(zkr_grant_handoff(write) == 1);
     waiter_start_by(&w, by_writing, lock, SOON_MS);
-    ok(zkr_rwlock_acquire_read(lock, SOON_MS, &read));
+    zkr_grant *read = GRANT(rwlock_acquire_read, lock, SOON_MS);
     release(write);
     assert_int_equal(zkr_grant_check(read), ZKR_OK);
     assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &none), ZKR_EDEADLK);

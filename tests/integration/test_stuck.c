@@ -137,13 +137,13 @@ static void start_mute(struct mute *m, char hosts[64])
     assert_int_equal(listen(m->fd, 16), 0);
     assert_int_equal(getsockname(m->fd, (struct sockaddr *)&address, &size), 0);
     (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
-    assert_int_equal(pthread_create(&m->thread, NULL, mute_main, m), 0);
+    m->thread = thread_start(mute_main, m);
 }
 
 static void stop_mute(struct mute *m)
 {
     (void)shutdown(m->fd, SHUT_RDWR);
-    assert_int_equal(pthread_join(m->thread, NULL), 0);
+    thread_join(m->thread);
     (void)close(m->fd);
     for (int i = 0; i < m->client_count; i++)
         (void)close(m->clients[i]);
@@ -154,12 +154,11 @@ TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct mute m = { .fd = -1 };
     char hosts[64];
-    int threads;
 
     opts.session_timeout_ms = SESSION_MS;
     opts.connect_timeout_ms = CONNECT_MS;
     start_mute(&m, hosts);
-    threads = count_threads();
+    int threads = count_threads();
     for (int i = 0; i < 2; i++) {
         struct stopwatch *w = stopwatch_start();
         zkr_session *s = NULL;
@@ -203,14 +202,11 @@ TEST(a_session_does_not_stay_with_a_server_that_only_reads)
     bool (*const is_back[])(void *) = { is_in_second, is_in_third };
     struct proxy *proxy;
     zkr_session *s = NULL;
-    zkr_mutex *m;
-    struct stopwatch *w;
-    int rc;
 
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = SESSION_MS), &s));
-    m = new_mutex(s, new_path());
+    s = open_to(proxy_hosts(proxy),
+                OPTS(session, .session_timeout_ms = SESSION_MS));
+    zkr_mutex *m = new_mutex(s, new_path());
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(m);
 
@@ -222,8 +218,8 @@ TEST(a_session_does_not_stay_with_a_server_that_only_reads)
     }
     turn_read_only(proxy);
     proxy_freeze(proxy);
-    w = stopwatch_start();
-    rc = zkr_session_close(s);
+    struct stopwatch *w = stopwatch_start();
+    int rc = zkr_session_close(s);
     assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
     assert_true(rc == ZKR_EPENDING || rc == ZKR_OK);
     zkr_mutex_free(m);

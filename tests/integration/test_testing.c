@@ -13,9 +13,8 @@ static zkr_session *open_another(void)
 {
     zkr_session *through = NULL;
 
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = SESSION_MS),
-                        &through));
+    through = open_to(proxy_hosts(proxy),
+                      OPTS(session, .session_timeout_ms = SESSION_MS));
     return through;
 }
 

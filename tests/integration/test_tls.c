@@ -54,12 +54,11 @@ static struct server *start_server_as(const char *store)
     struct zkr_session_opts opts = tls_opts("ca", "client");
     char line[600];
     const char *const lines[] = { line, NULL };
-    struct server *server;
     AUTO(session) s = NULL;
 
     (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/%s.p12",
                    server_keys(), store);
-    server = start_with(NULL, lines);
+    struct server *server = start_with(NULL, lines);
     if (zkr_session_open(server_secure_hosts(server), &opts, &s) != ZKR_OK)
         assert_null(s);
     return server;
@@ -68,11 +67,9 @@ static struct server *start_server_as(const char *store)
 static zkr_session *open_tls_for(uint32_t session_timeout_ms)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
-    zkr_session *s = NULL;
 
     opts.session_timeout_ms = session_timeout_ms;
-    ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
-    return s;
+    return open_to(server_secure_hosts(the_server), &opts);
 }
 
 static zkr_session *open_tls(void)
@@ -121,12 +118,11 @@ TEST(a_key_may_have_a_password)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
     char key[512];
-    AUTO(session) s = NULL;
 
     (void)snprintf(key, sizeof(key), "%s/locked.key", server_keys());
     opts.tls_key = key;
     opts.tls_password = "open sesame";
-    ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
+    AUTO(session) s = open_to(server_secure_hosts(the_server), &opts);
 }
 
 TEST(a_new_session_is_over_tls_too)
@@ -215,7 +211,6 @@ TEST(an_open_ends_when_each_server_was_refused)
     for (int i = 0; i < 2; i++) {
         struct stopwatch *w = stopwatch_start();
         zkr_session *s = NULL;
-        const char *code;
 
         opts.flags = i == 0 ? 0 : ZKR_SESSION_ONE_ROUND;
         assert_int_equal(
@@ -223,7 +218,7 @@ TEST(an_open_ends_when_each_server_was_refused)
             ZKR_ZSSLCONNECTIONERROR);
         assert_true(stopwatch_says(w, 0, PROBE_MS + LATE_MS));
         says("its certificate is refused");
-        code = strstr(zkr_error_detail(), "ZSSLCONNECTIONERROR");
+        const char *code = strstr(zkr_error_detail(), "ZSSLCONNECTIONERROR");
         assert_non_null(code);
         assert_null(strstr(code + 1, "ZSSLCONNECTIONERROR"));
     }
@@ -356,9 +351,9 @@ TEST(each_server_of_a_list_has_its_name)
     struct zkr_session_opts opts = tls_opts("ca", "client");
     AUTO(session) s = NULL;
 
-    ok(zkr_session_open(
+    s = open_to(
         textf("127.0.0.1:%s,localhost:%s", port_of(elsewhere), port_of(named)),
-        &opts, &s));
+        &opts);
     for (int i = 0; i < 2; i++) {
         server_kill9(named);
         wait_session_state(s, ZKR_SESSION_SUSPENDED);
@@ -379,10 +374,9 @@ static struct server *start_with_logins(void)
     };
     char option[600];
     const char *const options[] = { option, NULL };
-    FILE *file;
     const char *name = textf("%s/jaas.conf", server_keys());
 
-    file = fopen(name, "we");
+    FILE *file = fopen(name, "we");
     assert_non_null(file);
     (void)fputs("Server { org.apache.zookeeper.server.auth."
                 "DigestLoginModule required user_" SERVER_SASL_USER
@@ -398,11 +392,10 @@ TEST(a_login_over_tls)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
     struct server *server = start_with_logins();
-    zkr_session *s = NULL;
 
     with_sasl(&opts);
     opts.acl = "sasl:" SERVER_SASL_USER ":cdrwa";
-    ok(zkr_session_open(server_secure_hosts(server), &opts, &s));
+    zkr_session *s = open_to(server_secure_hosts(server), &opts);
     ok(zkr_session_create(s, "/ours", "x", 1, NULL, SOON_MS, NULL));
     ok(zkr_session_get(s, "/ours", SOON_MS, NULL));
     close_session(s);
@@ -453,9 +446,8 @@ TEST(a_server_that_says_nothing_is_left_for_the_next)
     (void)snprintf(hosts, sizeof(hosts), "%s,%s,%s", mute, mute,
                    server_secure_hosts(the_server));
     for (int i = 0; i < 4; i++) { /* the client begins with any of them */
-        zkr_session *s = NULL;
 
-        ok(zkr_session_open(hosts, &opts, &s));
+        zkr_session *s = open_to(hosts, &opts);
         close_session(s);
     }
     (void)close(fd);
@@ -514,20 +506,17 @@ TEST(a_certificate_that_expires_suspends_the_session)
 {
     atomic_int expired = 0; /* lines that say so */
     struct zkr_session_opts opts = tls_opts("ca", "client");
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
 
     opts.log = note_expired;
     opts.log_user = &expired;
-    ok(zkr_session_open(server_secure_hosts(the_server), &opts, &s));
-    m = new_mutex(s, new_path());
+    AUTO(session) s = open_to(server_secure_hosts(the_server), &opts);
+    AUTO(mutex) m = new_mutex(s, new_path());
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
-        struct stopwatch *w;
 
         show_certificate("expired");
         assert_true(wait_until(is_expired, s, SOON_MS));
-        w = stopwatch_start();
+        struct stopwatch *w = stopwatch_start();
         assert_int_equal(zkr_mutex_acquire(m, 1000, &g), ZKR_ETIMEDOUT);
         assert_true(stopwatch_says(w, 0, 1000 + LATE_MS));
         expect_expired(s);
@@ -547,11 +536,10 @@ TEST(refused_handshakes_are_tried_again_ever_more_rarely)
 {
     AUTO(session) s = open_tls_for(LONG_SESSION_MS);
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    struct stopwatch *w;
 
     show_certificate("expired");
     assert_true(wait_until(is_expired, s, SOON_MS));
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     AWAIT(zkr_session_stats(s, &n) == ZKR_OK &&
           n.causes[ZKR_CAUSE_CERTIFICATE_EXPIRED] >= HANDSHAKES);
     assert_true(stopwatch_says(w, HANDSHAKES_MS, SOON_MS));
@@ -563,13 +551,11 @@ TEST(a_close_does_not_wait_for_a_server_that_falls_silent)
 {
     for (int i = 0; i < 2; i++) {
         zkr_session *s = open_tls_for(BRIEF_SESSION_MS);
-        struct stopwatch *w;
-        int rc;
 
         server_pause(the_server);
         wait_session_state(s, ZKR_SESSION_SUSPENDED);
-        w = stopwatch_start();
-        rc = zkr_session_close(s);
+        struct stopwatch *w = stopwatch_start();
+        int rc = zkr_session_close(s);
         assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
         assert_int_equal(rc, ZKR_EPENDING);
         server_resume(the_server);

@@ -49,9 +49,8 @@ static void create_as_session(int64_t session_id, const char *node)
                          ignore_line);
     assert_non_null(zh);
     AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
-    assert_int_equal(zoo_create(zh, node, "", 0, &ZOO_OPEN_ACL_UNSAFE,
-                                ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0),
-                     ZOK);
+    ok(zoo_create(zh, node, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                  ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
     proxy_cut(side);
     (void)zookeeper_close(zh);
     proxy_heal(side);
@@ -84,14 +83,12 @@ TEST(the_lower_one_holds_and_both_go)
 {
     AUTO(recorder) r = recorder_new();
     struct waiter w;
-    zkr_grant *g;
-    char *first;
 
     begin_with_a_twin(SOON_MS, r, 0);
     proxy_heal(proxy);
     assert_int_equal(recorded(r, 0), ZKR_OK);
-    g = recorded_grant(r, 0);
-    first = nth_child(path, 0);
+    zkr_grant *g = recorded_grant(r, 0);
+    char *first = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(g), first));
     free(first);
     waiter_start(&w, rival, SOON_MS);
@@ -148,7 +145,6 @@ static void waits_for_an_imitation(const char *fill)
     zkr_grant *before = acquire(rival);
     struct waiter w;
     char node[512];
-    long searches;
 
     waiter_start(&w, m, SOON_MS);
     wait_children(path, 2);
@@ -158,7 +154,7 @@ static void waits_for_an_imitation(const char *fill)
     release(before);
     settle(s);
     settle(s); /* the event, then the list */
-    searches = proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
+    long searches = proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
     sleep_ms(100);
     assert_false(waiter_is_done(&w));
     assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), searches);

@@ -38,10 +38,7 @@ static const char *in_dir(const char *name)
 
 static zkr_txn *new_txn(void)
 {
-    zkr_txn *t = NULL;
-
-    ok(zkr_txn_new(s, NULL, &t));
-    return t;
+    return NEW(txn, s, NULL);
 }
 
 static zkr_txn *new_guarded(zkr_grant *g)

@@ -17,18 +17,12 @@ static char node[80];
 
 static zkr_unfair_mutex *new_unfair(zkr_session *session)
 {
-    zkr_unfair_mutex *um = NULL;
-
-    ok(zkr_unfair_mutex_new(session, path, NULL, &um));
-    return um;
+    return NEW(unfair_mutex, session, path, NULL);
 }
 
 static zkr_grant *take(zkr_unfair_mutex *um)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_unfair_mutex_acquire(um, SOON_MS, &g));
-    return g;
+    return GRANT(unfair_mutex_acquire, um, SOON_MS);
 }
 
 static int setup(void)
@@ -62,10 +56,8 @@ static void ignore_outcome(int error, zkr_grant *g, void *user)
 
 TEST(one_request_takes_it_and_one_gives_it_back)
 {
-    zkr_grant *g;
-
     proxy_reset_counts(proxy);
-    g = take(m);
+    zkr_grant *g = take(m);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
     assert_string_equal(zkr_grant_node(g), node);
@@ -92,7 +84,6 @@ TEST(all_who_wait_watch_the_one_node)
     assert_int_equal(count_children(path), 1);
     release(g);
     for (size_t i = 0; i < N; i++) { /* in whatever order, one by one */
-
         assert_int_equal(recorded(r, i), ZKR_OK);
         assert_int_equal(recorder_count(r), i + 1);
         release(recorded_grant(r, i));
@@ -108,10 +99,9 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
 {
     AUTO(unfair_mutex) same_session = new_unfair(s);
     zkr_grant *none = NULL;
-    zkr_grant *g;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    g = take(m);
+    zkr_grant *g = take(m);
     assert_true(proxy_rule_done(proxy));
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(zkr_unfair_mutex_acquire(same_session, GIVE_UP_MS, &none),
@@ -126,10 +116,9 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
 static bool has_claim(void *session)
 {
     struct zkr_session *of = session;
-    bool any;
 
     zkr__session_lock(of);
-    any = !zkr__list_empty(&zkr__locks_of(of)->claims);
+    bool any = !zkr__list_empty(&zkr__locks_of(of)->claims);
     zkr__session_unlock(of);
     return any;
 }
@@ -167,14 +156,13 @@ TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
 {
     AUTO(recorder) r = recorder_new();
     AUTO(grant) g = take(m);
-    zkr_grant *next;
 
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
     ok(zkr_grant_release_async(g, record_release, r));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_cut(proxy); /* it looks when the next holder is there */
-    next = take(other);
+    zkr_grant *next = take(other);
     proxy_heal(proxy);
     assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1);
@@ -205,7 +193,6 @@ TEST(a_release_on_request_that_is_lost_still_happens)
 TEST(a_node_written_to_before_it_is_found_is_found)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_grant *g;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
@@ -214,7 +201,7 @@ TEST(a_node_written_to_before_it_is_found_is_found)
     ok(zkr_participants_revoke(direct, node));
     proxy_heal(proxy);
     assert_true(recorder_wait(r, 1, SOON_MS));
-    g = recorded_grant(r, 0);
+    zkr_grant *g = recorded_grant(r, 0);
     ok(zkr_grant_check(g));
     release(g);
 }
@@ -251,14 +238,11 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
     AUTO(session) theirs = NULL;
     AUTO(recorder) r = recorder_new();
-    AUTO(unfair_mutex) closed = NULL;
     int32_t exists = ZOO_EXISTS_OP;
-    zkr_grant *g;
 
-    ok(zkr_session_open(server_hosts(the_server),
-                        OPTS(session, .acl = "world:anyone:cdw"), &theirs));
-    closed = new_unfair(theirs);
-    g = take(closed);
+    theirs = open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
+    AUTO(unfair_mutex) closed = new_unfair(theirs);
+    zkr_grant *g = take(closed);
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
@@ -279,10 +263,9 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
 TEST(a_holder_sees_that_the_node_is_somebody_elses)
 {
     zkr_grant *g = take(m);
-    zkr_grant *next;
 
     assert_int_equal(admin_delete(admin, node), ZOK);
-    next = take(other);
+    zkr_grant *next = take(other);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     zkr_grant_free(g);

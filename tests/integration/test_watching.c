@@ -200,10 +200,8 @@ static void create(const char *at, const char *data)
 /* Makes the node with that data, and a watch on it, which has told it. */
 static struct log *watch_new(const char *data)
 {
-    struct log *log;
-
     create(path, data);
-    log = watch(ZKR_WATCH_DATA);
+    struct log *log = watch(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, data);
     return log;
 }
@@ -276,10 +274,8 @@ TEST(a_watch_until_the_deletion_ends_with_it)
                                                  ZKR_WATCH_CHILDREN };
 
     for (size_t i = 0; i < 2; i++) {
-        struct log *log;
-
         create(path, "a");
-        log = watch(whats[i] | ZKR_WATCH_UNTIL_DELETED);
+        struct log *log = watch(whats[i] | ZKR_WATCH_UNTIL_DELETED);
         expect(log, 0, ZKR_WATCH_FIRST, ZOK, i == 0 ? "a" : "");
         proxy_reset_counts(proxy);
         erase(path);
@@ -310,10 +306,8 @@ TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended)
 /* Changes before the deletion that were not told make it no ZKR_WATCH_ENDED. */
 TEST(a_deletion_after_other_changes_is_told_as_a_change)
 {
-    AUTO(log) log = NULL;
-
     create(path, "a");
-    log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
+    AUTO(log) log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
     ok(zkr_watch_set_pause(log->watch, 500));
     create(child("x"), NULL);
@@ -327,10 +321,8 @@ TEST(a_deletion_after_other_changes_is_told_as_a_change)
 /* The same when it has been read, and the callback is not done yet. */
 TEST(a_deletion_after_an_untold_change_is_told_as_a_change)
 {
-    AUTO(log) log = NULL;
-
     create(path, "a");
-    log = watch_held(ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED);
+    AUTO(log) log = watch_held(ZKR_WATCH_DATA | ZKR_WATCH_UNTIL_DELETED);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
     assert_int_equal(admin_set(admin, path, "b"), ZOK);
     settle(s); /* the event */
@@ -352,7 +344,6 @@ TEST(a_pause_makes_one_read_of_many_changes)
     for (int round = 0; round < 2; round++) {
         struct stopwatch *w = stopwatch_start();
         size_t before = count_of(log);
-        struct lap lap;
         char data[32];
 
         for (int i = 1; i <= CHANGES; i++) {
@@ -361,7 +352,7 @@ TEST(a_pause_makes_one_read_of_many_changes)
         }
         await_told(log, ZOK, data);
         /* each read but the first has had its pause */
-        lap = stopwatch_stop(w);
+        struct lap lap = stopwatch_stop(w);
         assert_true(count_of(log) - before <=
                     2 + (size_t)(lap.took_ns / 1000000 / PAUSE_MS));
     }
@@ -405,10 +396,8 @@ TEST(a_node_that_is_there_is_told_first)
 TEST(a_creation_in_between_is_not_missed)
 {
     for (int i = 0; i < 2; i++) {
-        struct log *log;
-
         proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
-        log = watch(ZKR_WATCH_DATA);
+        struct log *log = watch(ZKR_WATCH_DATA);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         create(path, "a");
         proxy_release(proxy);
@@ -422,14 +411,10 @@ TEST(a_creation_in_between_is_not_missed)
 
 TEST(paths_have_the_chroot)
 {
-    AUTO(session) below = NULL;
-    AUTO(log) root = NULL;
-    AUTO(log) node = NULL;
-
     create(path, "root");
-    below = open_session_with(OPTS(session, .chroot = path));
-    root = watch_by(below, "/", ZKR_WATCH_CHILDREN);
-    node = watch_by(below, "/x", ZKR_WATCH_DATA);
+    AUTO(session) below = open_session_with(OPTS(session, .chroot = path));
+    AUTO(log) root = watch_by(below, "/", ZKR_WATCH_CHILDREN);
+    AUTO(log) node = watch_by(below, "/x", ZKR_WATCH_DATA);
     expect(root, 0, ZKR_WATCH_FIRST, ZOK, "");
     expect(node, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(child("x"), "a");
@@ -443,18 +428,14 @@ TEST(an_unreadable_node_is_told_when_it_is_readable)
     struct ACL writers = { ZOO_PERM_WRITE | ZOO_PERM_DELETE | ZOO_PERM_ADMIN,
                            { "world", "anyone" } };
     struct ACL_vector closed = { 1, &writers };
-    AUTO(log) data = NULL;
-    AUTO(log) children = NULL;
-    AUTO(log) exists = NULL;
-    int refused;
 
     create(path, "a");
     assert_int_equal(admin_set_acl(admin, path, &closed), ZOK);
-    refused = zkr_session_exists(s, path, SOON_MS, NULL);
+    int refused = zkr_session_exists(s, path, SOON_MS, NULL);
     assert_true(refused == ZOK || refused == ZNOAUTH);
-    data = watch(ZKR_WATCH_DATA);
-    children = watch(ZKR_WATCH_CHILDREN);
-    exists = watch(ZKR_WATCH_EXISTS);
+    AUTO(log) data = watch(ZKR_WATCH_DATA);
+    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
+    AUTO(log) exists = watch(ZKR_WATCH_EXISTS);
     for (size_t i = 0; i < 2; i++) {
         enum zkr_watch_why why = i == 0 ? ZKR_WATCH_FIRST : ZKR_WATCH_GAP;
 
@@ -476,14 +457,10 @@ TEST(an_unreadable_node_is_told_when_it_is_readable)
 
 TEST(changes_without_a_connection_are_told_later)
 {
-    AUTO(log) data = NULL;
-    AUTO(log) exists = NULL;
-    AUTO(log) children = NULL;
-
     create(path, "0");
-    data = watch(ZKR_WATCH_DATA);
-    exists = watch(ZKR_WATCH_EXISTS);
-    children = watch(ZKR_WATCH_CHILDREN);
+    AUTO(log) data = watch(ZKR_WATCH_DATA);
+    AUTO(log) exists = watch(ZKR_WATCH_EXISTS);
+    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
     expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
     expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
     expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
@@ -540,15 +517,11 @@ TEST(a_node_that_comes_and_goes_meanwhile_is_told)
 
 TEST(a_new_session_is_a_gap)
 {
-    AUTO(log) data = NULL;
-    AUTO(log) exists = NULL;
-    AUTO(log) children = NULL;
-
     create(path, "0");
     create(child("x"), NULL);
-    data = watch(ZKR_WATCH_DATA);
-    exists = watch(ZKR_WATCH_EXISTS);
-    children = watch(ZKR_WATCH_CHILDREN);
+    AUTO(log) data = watch(ZKR_WATCH_DATA);
+    AUTO(log) exists = watch(ZKR_WATCH_EXISTS);
+    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
     expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
     expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
     expect(children, 0, ZKR_WATCH_FIRST, ZOK, "x ");
@@ -592,13 +565,10 @@ TEST(a_change_between_two_sessions_is_told)
 
 TEST(a_watch_without_a_connection_waits_for_one)
 {
-    AUTO(log) log = NULL;
-    struct log *freed;
-
     create(path, "a");
     disconnect(proxy, s);
-    log = watch(ZKR_WATCH_DATA);
-    freed = watch(ZKR_WATCH_DATA);
+    AUTO(log) log = watch(ZKR_WATCH_DATA);
+    struct log *freed = watch(ZKR_WATCH_DATA);
     end(freed);
     assert_int_equal(count_of(log), 0);
     connect_again(proxy, s);
@@ -607,12 +577,10 @@ TEST(a_watch_without_a_connection_waits_for_one)
 
 TEST(reads_that_fail_are_repeated)
 {
-    AUTO(log) log = NULL;
-
     create(path, "0");
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
     proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REQUEST);
-    log = watch(ZKR_WATCH_DATA);
+    AUTO(log) log = watch(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
     assert_true(proxy_rule_done(proxy));
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REQUEST);
@@ -651,12 +619,9 @@ TEST(a_session_that_ends_under_a_read_is_a_gap)
 
 TEST(a_server_that_restarts_ends_no_watch)
 {
-    AUTO(log) data = NULL;
-    AUTO(log) children = NULL;
-
     create(path, "0");
-    data = watch(ZKR_WATCH_DATA);
-    children = watch(ZKR_WATCH_CHILDREN);
+    AUTO(log) data = watch(ZKR_WATCH_DATA);
+    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
     expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
     expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
     for (int i = 0; i < 2; i++) {
@@ -676,10 +641,8 @@ TEST(a_server_that_restarts_ends_no_watch)
 
 TEST(the_last_of_many_changes_is_told)
 {
-    AUTO(log) log = NULL;
-
     create(path, "0");
-    log = watch_held(ZKR_WATCH_DATA);
+    AUTO(log) log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
     for (int i = 1; i <= 20; i++) {
         set(path, textf("%d", i));
@@ -692,10 +655,8 @@ TEST(the_last_of_many_changes_is_told)
 
 TEST(a_gap_stays_a_gap)
 {
-    AUTO(log) log = NULL;
-
     create(path, "0");
-    log = watch_held(ZKR_WATCH_DATA);
+    AUTO(log) log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
     expire_and_wait(s);
     settle(s);
@@ -733,21 +694,17 @@ static void *free_it(void *arg)
 
 TEST(a_free_waits_for_the_callback)
 {
-    AUTO(log) log = NULL;
-    pthread_t thread;
-    size_t told;
-
     create(path, "a");
-    log = watch_held(ZKR_WATCH_DATA);
+    AUTO(log) log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
     set(path, "b"); /* is due when it is freed */
     settle(s);
-    assert_int_equal(pthread_create(&thread, NULL, free_it, log), 0);
+    pthread_t thread = thread_start(free_it, log);
     sleep_ms(20); /* most likely it waits by now */
     atomic_store(&log->held, false);
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    thread_join(thread);
     assert_false(log->ends_itself);
-    told = count_of(log);
+    size_t told = count_of(log);
     assert_in_range(told, 1, 2);
     set(path, "c");
     expect_no_more(log, told);
@@ -756,14 +713,11 @@ TEST(a_free_waits_for_the_callback)
 TEST(a_close_ends_watches)
 {
     zkr_session *mine = open_session();
-    AUTO(log) data = NULL;
-    struct log *freed;
-    AUTO(log) missing = NULL;
 
     create(path, "a");
-    data = watch_by(mine, path, ZKR_WATCH_DATA);
-    freed = watch_by(mine, path, ZKR_WATCH_CHILDREN);
-    missing = watch_by(mine, "/tests/missing", ZKR_WATCH_DATA);
+    AUTO(log) data = watch_by(mine, path, ZKR_WATCH_DATA);
+    struct log *freed = watch_by(mine, path, ZKR_WATCH_CHILDREN);
+    AUTO(log) missing = watch_by(mine, "/tests/missing", ZKR_WATCH_DATA);
     expect(data, 0, ZKR_WATCH_FIRST, ZOK, "a");
     expect(freed, 0, ZKR_WATCH_FIRST, ZOK, "");
     expect(missing, 0, ZKR_WATCH_FIRST, ZNONODE, "");
@@ -813,11 +767,10 @@ TEST(a_callback_can_watch_more)
 TEST(the_event_loop_of_the_program_tells)
 {
     AUTO(session) mine = NULL;
-    AUTO(log) log = NULL;
 
     mine = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     create(path, "0");
-    log = watch_by(mine, path, ZKR_WATCH_DATA);
+    AUTO(log) log = watch_by(mine, path, ZKR_WATCH_DATA);
     for (size_t i = 0; i < 3; i++) {
         char data[8];
 
@@ -886,12 +839,11 @@ TEST(a_waiting_claim_goes_on_watching)
     AUTO(mutex) second = new_mutex(other, path);
     zkr_grant *g = acquire(second);
     struct waiter w;
-    struct log *log;
 
     waiter_start(&w, m, SOON_MS);
     wait_children(path, 2);
     settle(s);
-    log = watch_by(s, zkr_grant_node(g), ZKR_WATCH_EXISTS);
+    struct log *log = watch_by(s, zkr_grant_node(g), ZKR_WATCH_EXISTS);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
     end(log);
     settle(s);
@@ -904,10 +856,8 @@ TEST(a_watch_freed_under_its_read_leaves_nothing)
     wait_watches(0);
     create(path, "a");
     for (int i = ZKR_WATCH_DATA; i <= ZKR_WATCH_CHILDREN; i++) {
-        struct log *log;
-
         proxy_rule(proxy, PROXY_ANY, 1, PROXY_HOLD_REPLY);
-        log = watch((enum zkr_watch_what)i);
+        struct log *log = watch((enum zkr_watch_what)i);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         wait_watches(1);
         zkr_watch_free(log->watch);
@@ -1037,8 +987,6 @@ static void set_all(int value)
 
 TEST(a_thousand_watches_on_one_session)
 {
-    int64_t began_ms;
-
     wait_watches(0);
     create(path, NULL);
     for (int i = 0; i < MANY; i++) {
@@ -1058,7 +1006,7 @@ TEST(a_thousand_watches_on_one_session)
     set_all(4);
     AWAIT(have_value(4));
     wait_watches(MANY);
-    began_ms = now_ms();
+    int64_t began_ms = now_ms();
     for (int i = 0; i < MANY; i++)
         zkr_watch_free(nodes[i].watch);
     (void)fprintf(stderr, "%d watches freed in %lld ms\n", MANY,
@@ -1083,14 +1031,12 @@ static void assert_forward(struct log *log)
 TEST(the_last_told_is_the_last_written)
 {
     enum { WRITES = 2000 };
-    AUTO(log) data = NULL;
-    AUTO(log) children = NULL;
     char last[16] = "0";
     bool is_there = false;
 
     create(path, last);
-    data = watch(ZKR_WATCH_DATA);
-    children = watch(ZKR_WATCH_CHILDREN);
+    AUTO(log) data = watch(ZKR_WATCH_DATA);
+    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
     for (int i = 1; i <= WRITES; i++) {
         (void)snprintf(last, sizeof(last), "%d", i);
         set(path, last);

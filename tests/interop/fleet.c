@@ -98,10 +98,8 @@ static void run(const struct mix *m, struct worker *w)
 
 static void touch(const struct mix *m, const char *name)
 {
-    int fd;
-
-    fd = open(textf("%s/%s", m->dir, name), O_WRONLY | O_CREAT | O_CLOEXEC,
-              0600);
+    int fd = open(textf("%s/%s", m->dir, name), O_WRONLY | O_CREAT | O_CLOEXEC,
+                  0600);
     assert_true(fd >= 0);
     (void)close(fd);
 }

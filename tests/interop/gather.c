@@ -85,12 +85,10 @@ static int busy(int rc, char *answer)
 
 static int enter(zkr_session *session, char **words, char *answer)
 {
-    int rc;
-
     zkr_double_barrier_free(member);
-    rc = zkr_double_barrier_new(session, words[1],
-                                (uint32_t)strtoul(words[2], NULL, 10), NULL,
-                                &member);
+    int rc = zkr_double_barrier_new(session, words[1],
+                                    (uint32_t)strtoul(words[2], NULL, 10), NULL,
+                                    &member);
     if (rc == ZKR_OK)
         rc = zkr_double_barrier_enter(member, strtol(words[3], NULL, 10));
     (void)snprintf(answer, GATHERED_MAX, "entered");

@@ -51,11 +51,10 @@ TEST(kazoo_lock_object_outlives_our_kazoo_layout)
 {
     struct worker *kazoo;
     struct worker *us = worker_of(KIND_C, 0);
-    const char *empty;
 
     (void)use_by_turns(&c_for_kazoo.writer, &kazoo_as_is.writer, &kazoo);
     /* A container that is created now goes when the server looks next. */
-    empty = new_path();
+    const char *empty = new_path();
     worker_do(us, "lock", "lock mutex curator %s", empty);
     worker_acquire(us, "write");
     worker_do(us, "released", "release write");

@@ -158,7 +158,6 @@ static void under_faults(const char *kind, bool with_mutex)
     struct sum sum = { 0, 0 };
     char lock[128] = "-";
     struct proxy *proxy;
-    int number;
 
     if (with_mutex)
         (void)snprintf(lock, sizeof(lock), "%s-lock", path);
@@ -173,7 +172,7 @@ static void under_faults(const char *kind, bool with_mutex)
     for (int i = 0; i < ADDERS; i++)
         collect(&workers[i], &sum);
     proxy_forget_rules(proxy);
-    number = number_of(kind, path);
+    int number = number_of(kind, path);
     if (number < sum.made || number > sum.made + sum.unknown)
         fail_msg("%d after %d adds and %d unknown ones", number, sum.made,
                  sum.unknown);

@@ -71,10 +71,8 @@ static void kill_some_of_each_kind(struct mix *m)
 static void expire_two(struct mix *m, struct worker *holder, const char *mode,
                        struct worker *waiter)
 {
-    size_t from;
-
     (void)fleet_catch(m, holder, mode);
-    from = m->journal.count;
+    size_t from = m->journal.count;
     if (waiter != NULL) {
         await_queued(m, waiter);
         worker_expire(waiter);
@@ -108,10 +106,9 @@ static void restart_under_each_kind(struct mix *m)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         struct worker *holder = fleet_worker(kind, 0);
-        size_t from;
 
         (void)fleet_catch(m, holder, "write");
-        from = m->journal.count;
+        size_t from = m->journal.count;
         proxy_cut(proxy);
         server_kill9(the_server);
         restart_server();
@@ -213,9 +210,8 @@ static void restart_under_lessees_of_each_kind(struct mix *m)
 static int64_t counter_of(const struct mix *m)
 {
     int64_t counter = -1;
-    FILE *f;
+    FILE *f = fopen(textf("%s/resource", m->dir), "re");
 
-    f = fopen(textf("%s/resource", m->dir), "re");
     assert_non_null(f);
     assert_int_equal(fscanf(f, "%" SCNd64, &counter), 1);
     (void)fclose(f);
@@ -275,10 +271,9 @@ static void check_turns(const struct mix *m)
 static void judge(const struct mix *m, size_t expected_refusals)
 {
     struct verdict v;
-    struct life *lives;
     size_t count;
 
-    lives = history_read(the_server, m->held, &count);
+    struct life *lives = history_read(the_server, m->held, &count);
     assert_non_null(lives);
     journal_judge(&m->journal, lives, count, &v);
     free(lives);

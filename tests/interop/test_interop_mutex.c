@@ -82,17 +82,16 @@ TEST(curator_gets_a_lock_that_stays_here)
     const char *path =
         pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
     AUTO(session) s = open_session();
-    AUTO(mutex) m = NULL;
     pthread_t threads[2];
     void *failed;
 
-    ok(zkr_mutex_new(s, path, OPTS(lockable, .retain_ms = 600000), &m));
+    AUTO(mutex) m = NEW(mutex, s, path, OPTS(lockable, .retain_ms = 600000));
     release(acquire(m)); /* it stays, and nobody uses it */
     worker_acquire(them, "write");
     worker_do(them, "released", "release write");
     atomic_store(&enough, false);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, take_turns, m), 0);
+        threads[i] = thread_start(take_turns, m);
     for (int i = 0; i < 5; i++) {
         worker_acquire(them, "write");
         worker_do(them, "released", "release write");
@@ -171,9 +170,8 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
         struct worker *them;
         const char *path =
             pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
-        AUTO(mutex) m = NULL;
 
-        ok(zkr_mutex_new(s, path, &opts, &m));
+        AUTO(mutex) m = NEW(mutex, s, path, &opts);
         release(acquire(m)); /* it stays */
         for (int i = 0; i < 3; i++)
             pass_by_curator(s, m, them, opts.retain_max);

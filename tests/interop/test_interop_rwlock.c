@@ -158,12 +158,11 @@ TEST(our_writer_waits_for_the_end_of_a_downgrade_of_curator)
     struct worker *waiter;
     const char *path =
         pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
-    char *reader;
 
     if (!worker_is_since(holder, 5, 5))
         skip();
     downgrade_curator(holder, waiter, path);
-    reader = nth_child(path, 0);
+    char *reader = nth_child(path, 0);
     wait_watching(waiter, path, reader);
     free(reader);
     assert_null(worker_hear(waiter, 0));

@@ -62,13 +62,12 @@ static void is_empty(void)
 static void keep_out(enum kind kind)
 {
     struct worker *held[3];
-    struct worker *late;
 
     take_new_path();
     held[0] = join("semaphore:3", kind, 0);
     held[1] = join("semaphore:3", other_than(kind), 0);
     held[2] = join("semaphore:3", other_than(kind), 1);
-    late = join("semaphore:3", kind, 1);
+    struct worker *late = join("semaphore:3", kind, 1);
     for (int i = 0; i < 3; i++)
         worker_acquire(held[i], "1");
     wait_children(locks, 0);
@@ -98,12 +97,9 @@ TEST(c_and_curator_share_the_leases)
 /* One that wants two of three leases, of which two are held. */
 static void all_or_none_beside(enum kind kind)
 {
-    struct worker *holder;
-    struct worker *w;
-
     take_new_path();
-    holder = join("semaphore:3", other_than(kind), 0);
-    w = join("semaphore:3", kind, 0);
+    struct worker *holder = join("semaphore:3", other_than(kind), 0);
+    struct worker *w = join("semaphore:3", kind, 0);
     worker_acquire(holder, "2");
     wait_children(leases, 2);
     worker_do(w, "busy", "acquire 2 0");
@@ -163,13 +159,11 @@ TEST(c_and_curator_have_their_turns_in_order)
 TEST(a_killed_client_frees_its_permits)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct worker *holder;
-        struct worker *next;
         char node[256];
 
         take_new_path();
-        holder = join("semaphore:2", kinds[i], 0);
-        next = join("semaphore:2", kinds[1 - i], 0);
+        struct worker *holder = join("semaphore:2", kinds[i], 0);
+        struct worker *next = join("semaphore:2", kinds[1 - i], 0);
         worker_acquire(holder, "2");
         (void)snprintf(node, sizeof(node), "%s/%s", leases, holder->node);
         wait_with(next, 2, kinds[1 - i] == KIND_C ? 4 : 3);
@@ -188,14 +182,10 @@ TEST(a_killed_client_frees_its_permits)
 TEST(a_killed_waiter_lets_the_next_in)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct worker *holder;
-        struct worker *waiter;
-        struct worker *next;
-
         take_new_path();
-        holder = join("semaphore:1", kinds[1 - i], 0);
-        waiter = join("semaphore:1", kinds[i], 0);
-        next = join("semaphore:1", kinds[1 - i], 1);
+        struct worker *holder = join("semaphore:1", kinds[1 - i], 0);
+        struct worker *waiter = join("semaphore:1", kinds[i], 0);
+        struct worker *next = join("semaphore:1", kinds[1 - i], 1);
         worker_acquire(holder, "1");
         wait_with(waiter, 1, 2);
         worker_tell(next, "acquire 1 %d", SOON_MS);
@@ -211,12 +201,9 @@ TEST(a_killed_waiter_lets_the_next_in)
 TEST(c_and_a_semaphore_mutex_exclude_each_other)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct worker *holder;
-        struct worker *other;
-
         take_new_path();
-        holder = join("semaphore-mutex", kinds[i], 0);
-        other = join("semaphore-mutex", kinds[1 - i], 0);
+        struct worker *holder = join("semaphore-mutex", kinds[i], 0);
+        struct worker *other = join("semaphore-mutex", kinds[1 - i], 0);
         worker_acquire(holder, "1");
         worker_do(other, "busy", "acquire 1 0");
         wait_children(leases, 1);
@@ -240,14 +227,11 @@ TEST(c_and_curator_follow_one_limit)
     char limit[80];
 
     for (size_t i = 0; i < 2; i++) {
-        struct worker *first;
-        struct worker *second;
-
         take_new_path();
         (void)snprintf(limit, sizeof(limit), "%s-limit", path);
         (void)snprintf(recipe, sizeof(recipe), "semaphore:%s", limit);
-        first = join(recipe, kinds[i], 0); /* makes the node */
-        second = join(recipe, kinds[1 - i], 0);
+        struct worker *first = join(recipe, kinds[i], 0); /* makes the node */
+        struct worker *second = join(recipe, kinds[1 - i], 0);
         worker_acquire(first, "1");
         wait_with(second, 1, 2);
         ok(zkr_session_set(s, limit, "\0\0\0\2", 4, ZKR_ANY_VERSION, 0, NULL));
@@ -267,12 +251,9 @@ TEST(a_foreign_child_takes_up_a_permit_of_both)
     char child[128];
 
     for (size_t i = 0; i < 2; i++) {
-        struct worker *holder;
-        struct worker *other;
-
         take_new_path();
-        holder = join("semaphore:2", kinds[i], 0);
-        other = join("semaphore:2", kinds[1 - i], 0);
+        struct worker *holder = join("semaphore:2", kinds[i], 0);
+        struct worker *other = join("semaphore:2", kinds[1 - i], 0);
         worker_acquire(holder, "1");
         (void)snprintf(child, sizeof(child), "%s/-", leases);
         assert_int_equal(admin_create(admin, child, NULL), ZOK);
@@ -291,12 +272,9 @@ TEST(a_foreign_child_takes_up_a_permit_of_both)
 TEST(a_deleted_lease_is_made_again)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct worker *holder;
-        struct worker *waiter;
-
         take_new_path();
-        holder = join("semaphore:1", kinds[1 - i], 0);
-        waiter = join("semaphore:1", kinds[i], 0);
+        struct worker *holder = join("semaphore:1", kinds[1 - i], 0);
+        struct worker *waiter = join("semaphore:1", kinds[i], 0);
         worker_acquire(holder, "1");
         wait_with(waiter, 1, 2);
         delete_nth_child(leases, 1);
@@ -315,13 +293,11 @@ TEST(a_deleted_lease_is_made_again)
 TEST(several_permits_of_each_kind_deadlock)
 {
     struct worker *first = worker_of(KIND_C, 1); /* has a turn before both */
-    struct worker *c;
-    struct worker *curator;
 
     take_new_path();
     worker_do(first, "lock", "lock mutex curator %s", locks);
-    c = join("semaphore:2", KIND_C, 0);
-    curator = join("semaphore:2", KIND_CURATOR, 0);
+    struct worker *c = join("semaphore:2", KIND_C, 0);
+    struct worker *curator = join("semaphore:2", KIND_CURATOR, 0);
     worker_acquire(first, "write");
     worker_tell(curator, "acquire 2 %d", SOON_MS);
     wait_children(locks, 2);
@@ -343,12 +319,11 @@ TEST(several_permits_of_each_kind_deadlock)
  * here. Ours count those below "leases" only. */
 TEST(the_semaphore_of_kazoo_counts_our_nodes)
 {
-    struct worker *c;
     struct worker *kazoo = worker_of(KIND_KAZOO, 0);
 
     take_new_path();
     worker_do(kazoo, "lock", "lock semaphore kazoo %s", path);
-    c = join("semaphore:2", KIND_C, 0);
+    struct worker *c = join("semaphore:2", KIND_C, 0);
     worker_do(kazoo, "held", "acquire write %d", SOON_MS);
     worker_acquire(c, "2");
     worker_do(kazoo, "released", "release write");

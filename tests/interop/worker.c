@@ -45,12 +45,11 @@ static void answer(const char *format, ...)
 {
     char line[1024] = "= ";
     va_list args;
-    size_t size;
 
     va_start(args, format);
     (void)vsnprintf(line + 2, sizeof(line) - 3, format, args);
     va_end(args);
-    size = strlen(line);
+    size_t size = strlen(line);
     line[size] = '\n';
     if (write(STDOUT_FILENO, line, size + 1) < 0)
         exit(1);
@@ -83,10 +82,9 @@ static const char *name_of(zkr_grant *grant)
 static void do_open(char **words)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    int rc;
 
     opts.session_timeout_ms = (uint32_t)strtoul(words[2], NULL, 10);
-    rc = zkr_session_open(words[1], &opts, &session);
+    int rc = zkr_session_open(words[1], &opts, &session);
     if (rc != ZKR_OK)
         answer_failed(rc);
     else
@@ -107,11 +105,9 @@ static void free_locks(void)
 
 static void do_close(char **words)
 {
-    int rc;
-
     (void)words;
     free_locks();
-    rc = zkr_session_close(session);
+    int rc = zkr_session_close(session);
     session = NULL;
     if (rc != ZKR_OK)
         answer_failed(rc);
@@ -355,12 +351,11 @@ static struct section_node node_of(zkr_grant *grant)
 
 static bool cycle(struct section *s, bool writer)
 {
-    struct section_node node;
     zkr_grant *grant;
 
     if (!is_ok(acquire(writer ? WRITE : READ, MIX_TIMEOUT_MS, &grant)))
         return false;
-    node = node_of(grant);
+    struct section_node node = node_of(grant);
     section_work(s, writer ? "write" : "read", &node, 1);
     (void)release(grant);
     return true;

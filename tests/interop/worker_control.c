@@ -140,11 +140,10 @@ void worker_tell(struct worker *w, const char *format, ...)
 static bool take_line(struct worker *w, char *line, size_t size)
 {
     char *end = memchr(w->text, '\n', w->size);
-    size_t length;
 
     if (end == NULL)
         return false;
-    length = (size_t)(end - w->text);
+    size_t length = (size_t)(end - w->text);
     (void)snprintf(line, size, "%.*s", (int)length, w->text);
     w->size -= length + 1;
     memmove(w->text, end + 1, w->size);
@@ -155,13 +154,12 @@ static bool hear_more(struct worker *w, int64_t deadline_ms)
 {
     struct pollfd p = { .fd = w->from, .events = POLLIN };
     int64_t rest_ms = deadline_ms - now_ms();
-    ssize_t n;
 
     if (poll(&p, 1, rest_ms > 0 ? (int)rest_ms : 0) <= 0)
         return false;
     if (w->size == sizeof(w->text)) /* a line that nobody needs */
         w->size = 0;
-    n = read(w->from, w->text + w->size, sizeof(w->text) - w->size);
+    ssize_t n = read(w->from, w->text + w->size, sizeof(w->text) - w->size);
     if (n <= 0)
         fail_msg("%s has ended", w->name);
     w->size += (size_t)n;

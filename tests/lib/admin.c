@@ -48,7 +48,6 @@ static int await_connection(struct admin *a)
 int admin_open(const char *hosts, struct admin **ret_admin)
 {
     struct admin *a = calloc(1, sizeof(*a));
-    int rc;
 
     if (a == NULL)
         return ZSYSTEMERROR;
@@ -58,7 +57,7 @@ int admin_open(const char *hosts, struct admin **ret_admin)
         free(a);
         return ZSYSTEMERROR;
     }
-    rc = await_connection(a);
+    int rc = await_connection(a);
     if (rc == ZOK)
         *ret_admin = a;
     else
@@ -253,12 +252,11 @@ static int delete_child(struct admin *a, const char *parent, const char *name)
 {
     size_t size = strlen(parent) + strlen(name) + 2;
     char *path = malloc(size);
-    int rc;
 
     if (path == NULL)
         return ZSYSTEMERROR;
     snprintf(path, size, "%s/%s", parent, name);
-    rc = admin_delete_tree(a, path);
+    int rc = admin_delete_tree(a, path);
     free(path);
     return rc;
 }

@@ -50,14 +50,13 @@ int main(int argc, char **argv)
     struct server_opts opts = { .java_opts = options,
                                 .security = SERVER_PLAIN };
     struct server *s;
-    int rc;
 
     if (argc != 2)
         return 64;
     (void)snprintf(option, sizeof(option), "-XX:ArchiveClassesAtExit=%s",
                    argv[1]);
     (void)unlink(argv[1]);
-    rc = server_start(&opts, &s);
+    int rc = server_start(&opts, &s);
     if (rc == SERVER_MISSING)
         return creat(argv[1], 0600) < 0; /* nothing starts here */
     if (rc != SERVER_OK)

@@ -40,11 +40,10 @@ static int end_once(const char *server, const struct packet *request,
                     int64_t session_id)
 {
     int fd = net_connect(server, ANSWER_WAIT_MS);
-    int rc;
 
     if (fd < 0)
         return errno == EINPROGRESS ? -ETIMEDOUT : -errno;
-    rc = converse(fd, request, session_id);
+    int rc = converse(fd, request, session_id);
     (void)close(fd);
     return rc;
 }

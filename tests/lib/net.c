@@ -20,10 +20,9 @@ static struct addrinfo *resolve(const char *server)
     const char *end = strrchr(server, bracketed ? ']' : ':');
     struct addrinfo *info = NULL;
     char host[64];
-    size_t len;
 
     server += bracketed;
-    len = end == NULL ? sizeof(host) : (size_t)(end - server);
+    size_t len = end == NULL ? sizeof(host) : (size_t)(end - server);
     if (len >= sizeof(host) || (bracketed && end[1] != ':'))
         return NULL;
     memcpy(host, server, len);
@@ -55,15 +54,13 @@ static int connect_to(const struct addrinfo *address, int timeout_ms)
 int net_connect(const char *host_port, int timeout_ms)
 {
     struct addrinfo *address = resolve(host_port);
-    int saved;
-    int fd;
 
     if (address == NULL) {
         errno = EINVAL;
         return -1;
     }
-    fd = connect_to(address, timeout_ms);
-    saved = errno;
+    int fd = connect_to(address, timeout_ms);
+    int saved = errno;
     freeaddrinfo(address);
     errno = saved;
     return fd;

@@ -18,19 +18,17 @@ static bool parse_server(struct sockaddr_in *ret, const char *text,
                          size_t length)
 {
     char host[64];
-    char *colon;
     char *end;
-    long port;
 
     if (length >= sizeof(host))
         return false;
     memcpy(host, text, length);
     host[length] = '\0';
-    colon = strchr(host, ':');
+    char *colon = strchr(host, ':');
     if (colon == NULL)
         return false;
     *colon = '\0';
-    port = strtol(colon + 1, &end, 10);
+    long port = strtol(colon + 1, &end, 10);
     *ret = (struct sockaddr_in){ .sin_family = AF_INET,
                                  .sin_port = htons((uint16_t)port) };
     return end != colon + 1 && *end == '\0' && port > 0 && port <= 65535 &&
@@ -85,11 +83,10 @@ static int start_thread(struct proxy *p)
 {
     sigset_t all;
     sigset_t old;
-    int rc;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    rc = pthread_create(&p->thread, NULL, proxy_run, p);
+    int rc = pthread_create(&p->thread, NULL, proxy_run, p);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return -rc;
 }
@@ -117,14 +114,13 @@ static void free_proxy(struct proxy *p)
 int proxy_start(const char *server_hosts, struct proxy **ret_proxy)
 {
     struct proxy *p = calloc(1, sizeof(*p));
-    int rc;
 
     if (p == NULL)
         return -ENOMEM;
     p->wake = -1;
     p->listener = -1;
     init_sync(p);
-    rc = open_all(p, server_hosts);
+    int rc = open_all(p, server_hosts);
     if (rc == 0)
         rc = start_thread(p);
     if (rc == 0)

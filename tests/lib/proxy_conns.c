@@ -98,10 +98,8 @@ void conn_add(struct proxy *p, int client)
 /* Reads once; false at the end of the stream or on error. */
 static bool fill(int fd, struct bytes *in)
 {
-    ssize_t n;
-
     bytes_reserve(in, READ_SIZE);
-    n = recv(fd, bytes_at(in) + in->size, READ_SIZE, 0);
+    ssize_t n = recv(fd, bytes_at(in) + in->size, READ_SIZE, 0);
     if (n > 0)
         in->size += (size_t)n;
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));

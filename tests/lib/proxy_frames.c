@@ -59,11 +59,9 @@ void frame_put_number(unsigned char *data, int64_t number, int width)
 
 int frame_first(const struct bytes *b, size_t least, struct frame *ret)
 {
-    int64_t length;
-
     if (b->size < LENGTH_SIZE)
         return 0;
-    length = get_number(bytes_at(b), LENGTH_SIZE);
+    int64_t length = get_number(bytes_at(b), LENGTH_SIZE);
     if (length < (int64_t)least - LENGTH_SIZE || length > FRAME_MAX)
         return -1;
     ret->size = LENGTH_SIZE + (size_t)length;

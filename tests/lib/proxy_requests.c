@@ -191,11 +191,10 @@ static void send_read_only(struct proxy *p, struct conn *c, struct request *r,
 static bool take_reply(struct proxy *p, struct conn *c, const struct frame *f)
 {
     int32_t xid = CONNECT_XID;
-    struct request *r;
 
     if (c->down.greeted)
         xid = (int32_t)get_number(f->data + LENGTH_SIZE, 4);
-    r = find_request(c, xid);
+    struct request *r = find_request(c, xid);
     if (!may_leave(p, c, r))
         return false;
     if (c->down.greeted)

@@ -81,20 +81,16 @@ long proxy_requests(struct proxy *p, int32_t type)
 
 int proxy_max_in_flight(struct proxy *p)
 {
-    int count;
-
     pthread_mutex_lock(&p->lock);
-    count = p->max_in_flight;
+    int count = p->max_in_flight;
     pthread_mutex_unlock(&p->lock);
     return count;
 }
 
 long proxy_flights(struct proxy *p)
 {
-    long count;
-
     pthread_mutex_lock(&p->lock);
-    count = p->flights;
+    long count = p->flights;
     pthread_mutex_unlock(&p->lock);
     return count;
 }
@@ -153,13 +149,12 @@ static struct timespec deadline_in(int timeout_ms)
 bool proxy_wait_rule(struct proxy *p, int timeout_ms)
 {
     struct timespec deadline = deadline_in(timeout_ms);
-    bool done;
     int rc = 0;
 
     pthread_mutex_lock(&p->lock);
     while (p->undone > 0 && rc == 0)
         rc = pthread_cond_timedwait(&p->changed, &p->lock, &deadline);
-    done = p->undone == 0;
+    bool done = p->undone == 0;
     pthread_mutex_unlock(&p->lock);
     return done;
 }

@@ -60,7 +60,6 @@ static nfds_t fill_poll_list(struct proxy *p)
 static int poll_timeout(const struct proxy *p)
 {
     int64_t first_ms = INT64_MAX;
-    int64_t left_ms;
 
     for (int i = 0; i < p->conn_count; i++) {
         if (p->conns[i]->wake_ms != 0 && p->conns[i]->wake_ms < first_ms)
@@ -68,7 +67,7 @@ static int poll_timeout(const struct proxy *p)
     }
     if (first_ms == INT64_MAX || p->mode != MODE_OPEN)
         return -1;
-    left_ms = first_ms - now_ms();
+    int64_t left_ms = first_ms - now_ms();
     return left_ms < 0 ? 0 : (int)left_ms;
 }
 

@@ -295,11 +295,9 @@ TEST(test_flights)
 /* No reply comes sooner than the latency. */
 TEST(test_latency)
 {
-    int64_t start_ms;
-
     (void)open_client();
     proxy_set_latency(all.proxy, LATENCY_MS);
-    start_ms = now_ms();
+    int64_t start_ms = now_ms();
     send_list("/t", 1);
     assert_reply(0, 1, ZOK);
     assert_in_range(now_ms() - start_ms, LATENCY_MS, WAIT_MS);
@@ -755,11 +753,10 @@ static void use_proxy_once(const char *server)
     struct packet connect = { .size = 0 };
     struct proxy *p;
     char byte;
-    int fd;
 
     put_connect(&connect, 10000, 0, NULL);
     ok(proxy_start(server, &p));
-    fd = net_connect(proxy_hosts(p), WAIT_MS);
+    int fd = net_connect(proxy_hosts(p), WAIT_MS);
     assert_true(net_send(fd, connect.bytes, connect.size));
     assert_int_equal(recv(fd, &byte, 1, 0), 1);
     proxy_freeze(p);
@@ -773,15 +770,12 @@ static void use_proxy_once(const char *server)
 /* A stopped proxy leaves no connection, no thread, no descriptor. */
 TEST(test_stop_leaves_nothing)
 {
-    struct counts before;
-    struct counts after;
-
     /* ZooKeeper's client opens /dev/urandom whenever it likes. */
     admin_close(all.direct);
     all.direct = NULL;
-    before = take_counts();
+    struct counts before = take_counts();
     use_proxy_once(server_hosts(all.server));
-    after = take_counts();
+    struct counts after = take_counts();
     assert_int_equal(after.threads, before.threads);
     assert_int_equal(after.fds, before.fds);
     proxy_stop(NULL);

@@ -98,23 +98,20 @@ static struct timespec deadline_in(int timeout_ms)
 bool recorder_wait(struct recorder *r, size_t count, int timeout_ms)
 {
     struct timespec deadline = deadline_in(timeout_ms);
-    bool reached;
     int rc = 0;
 
     pthread_mutex_lock(&r->lock);
     while (r->count < count && rc == 0)
         rc = pthread_cond_timedwait(&r->grown, &r->lock, &deadline);
-    reached = r->count >= count;
+    bool reached = r->count >= count;
     pthread_mutex_unlock(&r->lock);
     return reached;
 }
 
 bool recorder_get(struct recorder *r, size_t i, int *code, int64_t *value)
 {
-    bool found;
-
     pthread_mutex_lock(&r->lock);
-    found = i < r->count;
+    bool found = i < r->count;
     if (found && code != NULL)
         *code = r->events[i].code;
     if (found && value != NULL)

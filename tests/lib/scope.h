@@ -6,6 +6,10 @@
  *                                             block ends; the last one first
  *     zkr_mutex_new(s, path, OPTS(lockable, .retain_ms = 100), &m)
  *
+ *     NEW(rwlock, s, path, NULL)              what zkr_rwlock_new() makes
+ *     GRANT(rwlock_acquire_read, l, SOON_MS)  what is granted by that call; the
+ *                                             test fails when the call does
+ *
  * A test that fails leaves its block by a jump, and frees nothing. */
 #pragma once
 
@@ -28,6 +32,22 @@
 #define OPTS(noun, ...)                                                        \
     (&(struct zkr_##noun##_opts){ .size = sizeof(struct zkr_##noun##_opts),    \
                                   __VA_ARGS__ })
+
+#define NEW(noun, ...)                                                         \
+    __extension__({                                                            \
+        zkr_##noun *new_one = NULL;                                            \
+                                                                               \
+        ok(zkr_##noun##_new(__VA_ARGS__, &new_one));                           \
+        new_one;                                                               \
+    })
+
+#define GRANT(call, ...)                                                       \
+    __extension__({                                                            \
+        zkr_grant *granted_one = NULL;                                         \
+                                                                               \
+        ok(zkr_##call(__VA_ARGS__, &granted_one));                             \
+        granted_one;                                                           \
+    })
 
 SCOPED(zkr_barrier, barrier, zkr_barrier_free)
 SCOPED(zkr_counter, counter, zkr_counter_free)

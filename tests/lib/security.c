@@ -60,10 +60,9 @@ const char *server_keys(void)
 static bool write_logins(const char *dir)
 {
     char path[PATH_MAX];
-    FILE *file;
 
     (void)snprintf(path, sizeof(path), "%s/jaas.conf", dir);
-    file = fopen(path, "we");
+    FILE *file = fopen(path, "we");
     if (file == NULL)
         return false;
     (void)fprintf(file,

@@ -44,8 +44,6 @@ int seed_sequence(const struct server *s, int64_t zxid, const char *child,
     struct packet record = { .size = 0 };
     struct packet file = { .size = 0 };
     char path[512];
-    FILE *f;
-    int rc;
 
     put_create(&record, zxid, child, counter);
     put_bytes(&file, "ZKLG", 4);
@@ -58,10 +56,10 @@ int seed_sequence(const struct server *s, int64_t zxid, const char *child,
 
     (void)snprintf(path, sizeof(path), "%s/data/version-2/log.%llx",
                    server_dir(s), (unsigned long long)zxid);
-    f = fopen(path, "wxe");
+    FILE *f = fopen(path, "wxe");
     if (f == NULL)
         return -1;
-    rc = fwrite(file.bytes, 1, file.size, f) == file.size ? 0 : -1;
+    int rc = fwrite(file.bytes, 1, file.size, f) == file.size ? 0 : -1;
     return fclose(f) == 0 ? rc : -1;
 }
 

@@ -104,10 +104,9 @@ TEST(test_server_stop_leaves_nothing)
     int fds = count_fds();
     struct server *s;
     char process[32];
-    char *dir;
 
     ok(server_start(NULL, &s));
-    dir = strdup(server_dir(s));
+    char *dir = strdup(server_dir(s));
     assert_non_null(dir);
     proc_path(server_pid(s), process);
     assert_false(is_gone(dir));
@@ -124,10 +123,9 @@ TEST(test_server_stop_leaves_nothing)
 TEST(test_server_pause)
 {
     int64_t session = admin_session_id(all.admin);
-    char *answer;
 
     server_pause(all.server);
-    answer = server_4lw(all.server, "srvr");
+    char *answer = server_4lw(all.server, "srvr");
     server_resume(all.server);
     assert_null(answer);
     assert_answer_has(all.server, "srvr", "Mode: standalone");
@@ -207,7 +205,6 @@ static int hang(void)
 static void start_offspring(struct offspring *o)
 {
     int ends[2];
-    FILE *from;
 
     ok(pipe(ends));
     o->pid = fork();
@@ -217,7 +214,7 @@ static void start_offspring(struct offspring *o)
         _exit(127);
     }
     close(ends[1]);
-    from = fdopen(ends[0], "r");
+    FILE *from = fdopen(ends[0], "r");
     assert_non_null(from);
     assert_int_equal(fscanf(from, "%d %255s", &o->server_pid, o->dir), 2);
     fclose(from);
@@ -253,11 +250,10 @@ TEST(test_ensemble)
 {
     struct ensemble *e;
     struct admin *a;
-    int first;
 
     ok(ensemble_start(3, NULL, &e));
     assert_int_equal(ensemble_size(e), 3);
-    first = ensemble_leader(e);
+    int first = ensemble_leader(e);
     assert_in_range(first, 0, 2);
     ok(admin_open(ensemble_hosts(e), &a));
     ok(admin_create(a, "/agreed", NULL));
@@ -339,11 +335,10 @@ TEST(test_expire_by_id)
 /* The same with the password that the client was given. */
 TEST(test_expire_by_password)
 {
-    const clientid_t *id;
     struct victim v;
 
     open_victim(&v, all.server);
-    id = zoo_client_id(v.zh);
+    const clientid_t *id = zoo_client_id(v.zh);
     ok(session_kill(server_hosts(all.server), id->client_id, id->passwd));
     assert_expired(&v);
     close_victim(&v);
@@ -586,11 +581,10 @@ TEST(test_counts)
 {
     int threads = count_threads();
     int fds = count_fds();
-    pthread_t thread;
     int ends[2];
 
     ok(pipe(ends));
-    thread = thread_start(wait_for_hangup, ends);
+    pthread_t thread = thread_start(wait_for_hangup, ends);
     assert_int_equal(count_threads(), threads + 1);
     assert_int_equal(count_fds(), fds + 2);
     close(ends[1]);

@@ -173,14 +173,13 @@ void server_complain(const struct server *s, const char *what)
 {
     FILE *log = file_in(s, "log", "re");
     char tail[LOG_SHOWN];
-    size_t size;
 
     fprintf(stderr, "server %s: %s\n", s->hosts, what);
     if (log == NULL)
         return;
     if (fseek(log, -LOG_SHOWN, SEEK_END) != 0)
         rewind(log);
-    size = fread(tail, 1, sizeof(tail), log);
+    size_t size = fread(tail, 1, sizeof(tail), log);
     fwrite(tail, 1, size, stderr);
     fclose(log);
 }
@@ -220,12 +219,11 @@ int server_find_ports(int count)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
         unsigned int random = 0;
-        int first;
 
         /* These ports are below the range from which the kernel takes ports of
          * clients. */
         (void)!getrandom(&random, sizeof(random), 0);
-        first = 20000 + (int)(random % 12000);
+        int first = 20000 + (int)(random % 12000);
         if (ports_are_free(first, count))
             return first;
     }
@@ -393,11 +391,10 @@ int server_spawn(struct server *s)
     char jars[4096];
     char option[PATH_MAX];
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int log;
 
     path_in(s, "zoo.cfg", config);
     path_in(s, "log", log_path);
-    log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     snprintf(jars, sizeof(jars), "%s%s", class_path(),
              security_class_path(s->security));
     fill_command(
@@ -556,11 +553,10 @@ static int start_once(const struct server_opts *opts,
 {
     int port = server_find_ports(SERVER_PORTS);
     struct server *s;
-    int rc;
 
     if (port < 0 || server_prepare(opts, port, 0, "", &s) != SERVER_OK)
         return SERVER_FAILED;
-    rc = server_spawn(s);
+    int rc = server_spawn(s);
     if (rc == SERVER_OK)
         rc = server_await(s, now_ms() + SERVER_DEADLINE_MS);
     if (rc == SERVER_OK)
@@ -592,10 +588,8 @@ void server_kill9(struct server *s)
 
 int server_restart(struct server *s)
 {
-    int rc;
-
     server_kill9(s);
-    rc = server_spawn(s);
+    int rc = server_spawn(s);
     if (rc == SERVER_OK)
         rc = server_await(s, now_ms() + SERVER_DEADLINE_MS);
     if (rc != SERVER_PORT_TAKEN)

@@ -46,10 +46,9 @@ static int64_t later_than_due(const struct stopwatch *w, int64_t now)
 static void take_turn(void)
 {
     struct timespec pause = { .tv_nsec = SLEEP_NS };
-    int64_t end;
 
     (void)nanosleep(&pause, NULL);
-    end = read_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
+    int64_t end = read_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
     while (read_ns(CLOCK_THREAD_CPUTIME_ID) < end)
         ;
 }
@@ -92,10 +91,9 @@ struct stopwatch *stopwatch_start(void)
 struct lap stopwatch_lap(struct stopwatch *w)
 {
     struct lap lap;
-    int64_t now;
 
     (void)pthread_mutex_lock(&w->lock);
-    now = read_ns(CLOCK_MONOTONIC);
+    int64_t now = read_ns(CLOCK_MONOTONIC);
     lap.took_ns = now - w->start_ns;
     lap.late_ns = w->late_ns + later_than_due(w, now);
     (void)pthread_mutex_unlock(&w->lock);

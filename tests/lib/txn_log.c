@@ -68,11 +68,10 @@ static bool read_here(FILE *file, unsigned char *data, struct record *ret)
 {
     unsigned char head[RECORD_HEADER];
     struct record r = { head, sizeof(head), 0 };
-    uint32_t sum;
 
     if (fread(head, 1, sizeof(head), file) != sizeof(head))
         return false;
-    sum = (uint32_t)take_number(&r, LENGTH_AT);
+    uint32_t sum = (uint32_t)take_number(&r, LENGTH_AT);
     *ret = (struct record){ data, (size_t)take_number(&r, 4), 0 };
     return ret->size != 0 && ret->size <= RECORD_MAX &&
            fread(data, 1, ret->size, file) == ret->size && fgetc(file) == 'B' &&

@@ -68,12 +68,11 @@ static void refused_inside(struct async *a)
     struct thread *t = a->thread;
     int64_t began = sim_now;
     zkr_grant *unused;
-    int rc;
 
     if (t->lock == NULL)
         return;
     t->inside++;
-    rc = user_acquire(t, a->attempt->shared, -1, &unused);
+    int rc = user_acquire(t, a->attempt->shared, -1, &unused);
     t->inside--;
     fiber_wake(&t->inside);
     if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
@@ -117,11 +116,10 @@ static void two_permits_round(struct thread *t)
     int64_t timeout_ms = timeouts[choose(3)];
     struct attempt *attempts[2];
     zkr_grant *grants[2];
-    int rc;
 
     for (int i = 0; i < 2; i++)
         attempts[i] = user_asks(t, false, timeout_ms);
-    rc = zkr_semaphore_acquire_many(t->lock, 2, timeout_ms, grants);
+    int rc = zkr_semaphore_acquire_many(t->lock, 2, timeout_ms, grants);
     for (int i = 0; i < 2; i++)
         oracle_told(attempts[i], rc, grants[i]);
     for (int i = 0; rc == ZKR_OK && i < 2; i++)
@@ -134,11 +132,10 @@ static void async_round(struct thread *t)
     int64_t timeout_ms = user_timeout();
     struct async *a = arena_new(sizeof(*a));
     zkr_request *request = NULL;
-    int rc;
 
     a->thread = t;
     a->attempt = user_asks(t, shared, timeout_ms);
-    rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &request);
+    int rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &request);
     if (rc != ZKR_OK) {
         oracle_told(a->attempt, rc, NULL);
         return;
@@ -245,12 +242,10 @@ static int try_to_open(struct process *p)
         p->opts.connect_timeout_ms == 0 ? 15000 : p->opts.connect_timeout_ms;
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(p->number);
-    bool was_there;
-    int rc;
+    bool was_there = oracle_node(p->prefix, 0) != NULL;
 
-    was_there = oracle_node(p->prefix, 0) != NULL;
     p->opts.chroot = p->prefix[0] == '\0' ? NULL : p->prefix;
-    rc = zkr_session_open("a:1,b:2,c:3", &p->opts, &p->session);
+    int rc = zkr_session_open("a:1,b:2,c:3", &p->opts, &p->session);
     oracle_in_time("an open", p->number, began, stopped, (limit + 500) * MS);
     if (rc == ZKR_ENOCHROOT)
         without_chroot(p, was_there);

@@ -17,8 +17,6 @@ static size_t used;
 
 void *arena_new(size_t size)
 {
-    void *p;
-
     size = (size + 15) & ~(size_t)15;
     if (size > CHUNK || (used + size > CHUNK && ++chunk == CHUNKS)) {
         (void)fprintf(stderr, "sim: the arena is full\n");
@@ -31,7 +29,7 @@ void *arena_new(size_t size)
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (chunks[chunk] == MAP_FAILED)
         abort();
-    p = chunks[chunk] + used;
+    void *p = chunks[chunk] + used;
     used += size;
     return memset(p, 0, size);
 }

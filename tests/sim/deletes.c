@@ -148,11 +148,9 @@ static const char *fault_of(const struct attempt *attempts,
 
 void deletes_committed(const struct attempt *attempts, const struct txn *txn)
 {
-    const char *fault;
-
     if (txn->session == NO_SESSION || is_broken(txn))
         return;
-    fault = fault_of(attempts, txn);
+    const char *fault = fault_of(attempts, txn);
     if (fault != NULL &&
         !may_be_mistaken(ensemble_session(txn->session)->process))
         world_fail("a client deletes %s, %s", txn->node->path, fault);

@@ -172,11 +172,10 @@ static const struct node *some_node(const char *path)
 {
     const struct node *dir = tree_find(path, ensemble_committed());
     const struct node *n;
-    uint32_t count;
 
     if (dir == NULL)
         return NULL;
-    count = (uint32_t)tree_count_children(dir, ensemble_committed());
+    uint32_t count = (uint32_t)tree_count_children(dir, ensemble_committed());
     if (count == 0)
         return NULL;
     count = choose(count);
@@ -547,13 +546,12 @@ static bool is_allowed(size_t i)
 static void on_fault(void *arg, uint64_t tag)
 {
     uint32_t allowed = 0;
-    uint32_t which;
 
     for (size_t i = 0; i < FAULTS; i++)
         allowed += is_allowed(i);
     if (allowed == 0 || left() <= 0)
         return;
-    which = choose(allowed);
+    uint32_t which = choose(allowed);
     for (size_t i = 0; i < FAULTS; i++) {
         if (is_allowed(i) && which-- == 0)
             faults[i].fn();

@@ -186,14 +186,12 @@ static bool agrees(const struct follow *f)
 {
     int process = f->process->number;
     int replica = client_replica(process);
-    int64_t version;
-    const struct node *n;
 
     if (client_knows(process) != CLIENT_IS_CONNECTED || replica == NO_REPLICA ||
         f->epoch != zkr_session_epoch(f->process->session))
         return false;
-    version = ensemble_applied(replica);
-    n = tree_find_shown(f->path, replica, version);
+    int64_t version = ensemble_applied(replica);
+    const struct node *n = tree_find_shown(f->path, replica, version);
     if (f->calls == 0 || n == NULL)
         return f->calls != 0 && f->error == ZKR_ZNONODE;
     if (f->error != ZKR_OK || f->stat.czxid != n->czxid)

@@ -49,12 +49,11 @@ static int64_t number_in(const struct request *r)
 void gathers_committed(const struct txn *txn)
 {
     const struct request *r = txn->request;
-    int64_t number;
 
     if ((txn->kind != TXN_CREATE && txn->kind != TXN_SET) || r == NULL ||
         strcmp(txn->node->path, COUNTER_PATH) != 0)
         return;
-    number = number_in(r);
+    int64_t number = number_in(r);
     if (number != it.number + 1)
         world_fail("the counter goes from %lld to %lld", (long long)it.number,
                    (long long)number);

@@ -248,13 +248,12 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     int64_t began = sim_now;
     int64_t stopped = process_stopped_for(t->process->number);
     struct other_thread *other = meddle(t, a, *grant);
-    int rc;
 
     down->beside = a;
     down->deadline = INT64_MAX - 1;
     a->grant = NULL; /* its result is reported at the end only */
     a->downgrading = *grant;
-    rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
+    int rc = zkr_rwlock_downgrade(t->lock, *grant, &read);
     judge_other_side(a, *grant, rc);
     a->downgrading = NULL;
     a->over = a->over || zkr_grant_state(*grant) == ZKR_GRANT_RELEASED;
@@ -275,15 +274,13 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
 static void ask_grant(const struct thread *t, const struct attempt *a,
                       zkr_grant *grant)
 {
-    bool released;
-
     if (zkr_grant_token(grant) != a->token || zkr_grant_node(grant) == NULL ||
         zkr_grant_handoff(grant) != a->handoff)
         world_fail("attempt %d has another token than before", a->number);
     if (t->process->no_lease && zkr_grant_valid_until(grant) != 0)
         world_fail("attempt %d has a lease without one", a->number);
-    released = zkr_grant_state(grant) == ZKR_GRANT_RELEASED ||
-               zkr_grant_depth(grant) == 0;
+    bool released = zkr_grant_state(grant) == ZKR_GRANT_RELEASED ||
+                    zkr_grant_depth(grant) == 0;
     /* asked after it: a callback may give the lock back between both calls */
     if (released && !a->over)
         world_fail("attempt %d is given back, and nobody did", a->number);
@@ -317,10 +314,9 @@ static void upgrade(struct thread *t)
 {
     struct attempt *a = oracle_asked(t->process->number, false, 200);
     zkr_grant *grant = NULL;
-    int rc;
 
     a->upgrade = true;
-    rc = user_acquire(t, false, 200, &grant);
+    int rc = user_acquire(t, false, 200, &grant);
     oracle_told(a, rc, grant);
     if (rc == ZKR_OK)
         user_gives_back(t, a, grant);

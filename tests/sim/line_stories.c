@@ -485,11 +485,9 @@ STORY_HERE(a_cancelled_claim_lets_nobody_in)
 /* The delete of the first one is delayed. */
 STORY_HERE(a_claim_given_back_is_not_waited_for)
 {
-    const char *first;
-
     ask_for(0);
     await_grant(0);
-    first = own_path();
+    const char *first = own_path();
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
     pass_on(0);
     some_time();
@@ -566,14 +564,12 @@ STORY_HERE(a_write_without_an_answer_delays_the_next)
 
 STORY_HERE(a_write_that_was_answered_delays_nobody)
 {
-    const char *first;
-
     ask_for(0);
     ask_for(1);
     await_grant(0);
     write_guarded(-1);
     some_time();
-    first = own_path();
+    const char *first = own_path();
     cut_of(TELLER, WAY_UP, world.timeout / 5);
     pass_on(0);
     await_grant(1);
@@ -610,10 +606,8 @@ STORY_HERE(the_create_alone_is_the_acquire)
  * last of them holds the lock. */
 STORY_HERE(another_directory_has_other_numbers)
 {
-    int32_t before_it;
-
     settle();
-    before_it = tree_find(WORLD_PATH, ensemble_committed())->cversion;
+    int32_t before_it = tree_find(WORLD_PATH, ensemble_committed())->cversion;
     operator_deletes(WORLD_PATH);
     make(WORLD_PATH);
     for (int32_t i = 0; i < before_it; i++)
@@ -723,11 +717,10 @@ STORY_HERE(a_claim_that_does_not_watch_its_node_is_not_next)
 /* A writer of another session puts a reader at its place, and goes. */
 STORY_HERE(a_writer_ahead_may_be_a_reader_next)
 {
-    const char *writer;
     char reader[128];
 
     holder_has_it();
-    writer = zkr_grant_node(users[HOLDER].grant);
+    const char *writer = zkr_grant_node(users[HOLDER].grant);
     ask_write(0);
     some_time();
     (void)snprintf(reader, sizeof(reader), "%s%s%s", WORLD_PATH, OTHER_READER,
@@ -931,12 +924,11 @@ static void *meddle(void *arg)
 static int downgrade(zkr_grant **read)
 {
     struct attempt *a = oracle_asked(TELLER, true, -1);
-    int rc;
 
     a->beside = ours[0].attempt;
     ours[0].attempt->grant = NULL;
     ours[0].attempt->downgrading = ours[0].grant;
-    rc = zkr_rwlock_downgrade(rwlock, ours[0].grant, read);
+    int rc = zkr_rwlock_downgrade(rwlock, ours[0].grant, read);
     ours[0].attempt->downgrading = NULL;
     oracle_told(a, rc, *read);
     return rc;
@@ -978,14 +970,12 @@ static void begin_with_writer(void)
  * lock, the writer and then the reader. */
 STORY_HERE(a_reader_beside_its_writer_is_ahead_unseen)
 {
-    zkr_grant *read;
-
     begin_with_writer();
     some_time();
     far(200 * MS);
     ask_write(1);
     fiber_sleep(10 * MS);
-    read = read_with_meddling();
+    zkr_grant *read = read_with_meddling();
     still_waits(1);
     far(0);
     refuse(ZKR__ZK_DELETE, NULL, 0);
@@ -999,15 +989,13 @@ STORY_HERE(a_reader_beside_its_writer_is_ahead_unseen)
  * of it, the only one, and goes. */
 STORY_HERE(a_reader_unseen_is_ahead_when_others_go)
 {
-    zkr_grant *read;
-
     begin_with_writer();
     make(WORLD_PATH OTHER_READER);
     some_time();
     far(200 * MS);
     ask_write(1);
     fiber_sleep(10 * MS);
-    read = read_with_meddling();
+    zkr_grant *read = read_with_meddling();
     far(0);
     some_time();
     operator_deletes(find_child(OTHER_READER)->path);
@@ -1023,15 +1011,13 @@ STORY_HERE(a_reader_unseen_is_ahead_when_others_go)
  * back. */
 STORY_HERE(a_writer_that_was_given_back_refuses_no_try)
 {
-    zkr_grant *read;
-
     begin_with_writer();
     some_time();
     far(200 * MS);
     ask_read(1); /* its list is under way first */
     fiber_sleep(10 * MS);
     meddling.tries = true;
-    read = read_with_meddling();
+    zkr_grant *read = read_with_meddling();
     meddling.tries = false;
     far(0);
     await_grant(1);
@@ -1048,7 +1034,6 @@ STORY_HERE(a_writer_that_was_given_back_refuses_no_try)
 STORY_HERE(a_reader_with_the_next_number_lists)
 {
     zkr_grant *read = NULL;
-    int rc;
 
     for (int i = 0; i < 2; i++) {
         ask_write(1);
@@ -1064,7 +1049,7 @@ STORY_HERE(a_reader_with_the_next_number_lists)
     operator_deletes(zkr_grant_node(ours[0].grant));
     fiber_sleep(5 * MS);
     ask_to(2, false, 0);
-    rc = downgrade(&read);
+    int rc = downgrade(&read);
     if (rc != ZKR_ELOST)
         world_fail("it is told %s", zkr_strerror(rc));
     refuse(ZKR__ZK_DELETE, NULL, 0);
@@ -1124,7 +1109,6 @@ STORY_HERE(the_number_of_a_writer_is_not_given_out)
 STORY_HERE(a_reader_beside_nobody_is_not_granted)
 {
     zkr_grant *read = NULL;
-    int rc;
 
     ask_write(0);
     ask_write(1);
@@ -1133,7 +1117,7 @@ STORY_HERE(a_reader_beside_nobody_is_not_granted)
     fates =
         (struct fates){ .process = TELLER, .of = { { FATE_THROTTLED, 0 } } };
     fates.of[1].number = UINT32_MAX;
-    rc = downgrade_with_meddling(5 * MS, &read);
+    int rc = downgrade_with_meddling(5 * MS, &read);
     refuse(ZKR__ZK_DELETE, NULL, 0);
     if (rc != ZKR_ELOST)
         world_fail("it is told %s", zkr_strerror(rc));
@@ -1310,10 +1294,9 @@ static int64_t acquire_briefly(zkr_mutex *m, int answer_ms, int expected)
 {
     struct attempt *a = oracle_asked(TELLER, false, PATIENCE);
     int64_t began = sim_now;
-    int rc;
 
     cut_of(TELLER, WAY_DOWN, answer_ms * MS);
-    rc = zkr_mutex_acquire(m, 1, &ours[0].grant);
+    int rc = zkr_mutex_acquire(m, 1, &ours[0].grant);
     ours[0].attempt = a;
     oracle_told(a, rc, ours[0].grant);
     if (rc != expected)

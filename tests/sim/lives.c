@@ -176,9 +176,8 @@ static void give_up(zkr_mutex *m)
     struct asked a = { 0 };
     zkr_request *request;
     zkr_grant *grant;
-    int rc;
+    int rc = zkr_mutex_acquire(m, 50, &grant);
 
-    rc = zkr_mutex_acquire(m, 50, &grant);
     end_in_vain("a wait", rc, ZKR_ETIMEDOUT, grant);
     for (int64_t pause = 0; pause < 2 * MS; pause += MS / 2) {
         a.told = false;
@@ -244,11 +243,10 @@ static void write_and_free(zkr_grant *grant)
 static void be_broken(zkr_grant *grant)
 {
     int64_t token = zkr_grant_token(grant);
-    bool lost;
 
     (void)granted(false, NULL, grant);
     oracle_over_with(grant);
-    lost = is(
+    bool lost = is(
         "a break",
         zkr_participants_break(life.session, zkr_grant_node(grant), token, 0),
         ZKR_OK);

@@ -90,11 +90,10 @@ static bool has_been(const struct look *l, const struct node *n)
 static const struct node *listed(const struct look *l,
                                  const struct zkr_participant *p)
 {
-    const struct node *n;
     char path[256];
 
     (void)snprintf(path, sizeof(path), "%s/%s", WORLD_PATH, p->name);
-    n = oracle_node(path, p->token);
+    const struct node *n = oracle_node(path, p->token);
     if (n == NULL)
         world_fail("%s has %s with token %lld, which never was", l->what,
                    p->name, (long long)p->token);
@@ -112,14 +111,12 @@ static bool has_said(const struct node *n, const struct zkr_participant *p)
 
 static void check_item(const struct look *l, const struct zkr_participant *p)
 {
-    const struct node *n;
-
     if (p->error == ZKR_ZNOAUTH && acls_used())
         return;
     if (p->error != ZKR_OK)
         world_fail("%s cannot read %s: %s", l->what, p->name,
                    zkr_strerror(p->error));
-    n = listed(l, p);
+    const struct node *n = listed(l, p);
     if (!has_been(l, n))
         world_fail("%s has %s, which had gone before", l->what, n->path);
     if (p->session_id != n->session + 1 || !has_said(n, p))
@@ -204,11 +201,10 @@ static void revoke(const struct process *p)
 {
     const struct node *n = world_lock_node();
     struct look l = begin(p, "a request to give back");
-    int rc;
 
     if (n == NULL)
         return;
-    rc = zkr_participants_revoke(p->session, process_sees(p, n->path));
+    int rc = zkr_participants_revoke(p->session, process_sees(p, n->path));
     ended(&l, rc, p->opts.reply_timeout_ms);
     if (rc != ZKR_EPATH && rc != ZKR_EUNKNOWN)
         unexpected(&l, rc);
@@ -240,16 +236,14 @@ static void break_one(const struct process *p)
     const struct node *n = world_lock_node();
     uint32_t timeout_ms = one_in(4) ? 300 : 0;
     struct look l = begin(p, "a break");
-    int64_t token;
-    int rc;
 
     if (n == NULL)
         return;
-    token = n->czxid - one_in(6);
+    int64_t token = n->czxid - one_in(6);
     world_trace("process %d: breaks %s", p->number, n->path);
     deletes_break(p->number, n->path, token);
-    rc = zkr_participants_break(p->session, process_sees(p, n->path), token,
-                                timeout_ms);
+    int rc = zkr_participants_break(p->session, process_sees(p, n->path), token,
+                                    timeout_ms);
     ended(&l, rc, timeout_ms == 0 ? p->opts.reply_timeout_ms : timeout_ms);
     check_broken(&l, n, token, rc);
 }

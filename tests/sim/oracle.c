@@ -530,8 +530,6 @@ void oracle_sent(const struct request *r, int session)
 
 void oracle_committed(int64_t version, const struct txn *txn)
 {
-    struct session *s;
-
     if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE)
         world_trace("%lld: %s is %s", (long long)version, txn->node->path,
                     txn->kind == TXN_CREATE ? "created" : "deleted");
@@ -544,19 +542,17 @@ void oracle_committed(int64_t version, const struct txn *txn)
         note_gone();
     if (txn->kind != TXN_CLOSE)
         return;
-    s = ensemble_session(txn->session);
+    struct session *s = ensemble_session(txn->session);
     world_trace("session %d of process %d ends, %s", txn->session, s->process,
                 txn->cause == BY_EXPIRY ? "expired" : "closed");
     if (txn->cause != BY_EXPIRY)
         return;
     fiber_enter_process(s->process);
     for (const struct attempt *a = attempts; a != NULL; a = a->next) {
-        int64_t until;
-
         if (a->grant == NULL || a->node->session != txn->session ||
             is_exempt(a))
             continue;
-        until = zkr_grant_valid_until(a->grant) * MS;
+        int64_t until = zkr_grant_valid_until(a->grant) * MS;
         if (until > sim_now)
             world_fail("P4: attempt %d believes that it holds %s for another "
                        "%lld ms, and the session has expired",

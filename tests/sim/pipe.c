@@ -26,11 +26,10 @@ static int64_t delay(void)
                                       50, 80, 200, 700, 2000, 11000 };
     uint32_t n = sizeof(delays) / sizeof(delays[0]);
     int64_t left = pipe_slow_until - sim_now;
-    int64_t delay;
 
     if (left <= 0)
         n /= 2;
-    delay = delays[mostly_first(n)] * MS / 10;
+    int64_t delay = delays[mostly_first(n)] * MS / 10;
     return left > 0 && delay > left + QUICK ? left + QUICK : delay;
 }
 

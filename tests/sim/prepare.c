@@ -14,10 +14,8 @@
 
 static struct txn *propose(enum txn_kind kind, struct request *r)
 {
-    struct txn *txn;
-
     world_assert(ensemble.log_len + 1 < LOG_MAX, "the log is full");
-    txn = &ensemble_log[++ensemble.log_len];
+    struct txn *txn = &ensemble_log[++ensemble.log_len];
     *txn = (struct txn){ .kind = kind,
                          .zxid = ((int64_t)ensemble.epoch << 32) |
                                  ++ensemble.counter,
@@ -75,7 +73,6 @@ static void prepare_create(struct request *r)
 {
     bool sequential = r->mode == ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
     struct node *parent;
-    struct node *n;
     char path[256];
     int rc = parent_of(r->path, &parent);
 
@@ -98,8 +95,8 @@ static void prepare_create(struct request *r)
         return;
     }
     (void)propose(TXN_CREATE, r);
-    n = tree_create(parent, path, ensemble.log_len,
-                    ensemble_log[ensemble.log_len].zxid);
+    struct node *n = tree_create(parent, path, ensemble.log_len,
+                                 ensemble_log[ensemble.log_len].zxid);
     tree_set(n, ensemble.log_len, r->data == NULL ? "" : r->data, r->data_len);
     n->container = r->mode == ZKR_CREATE_CONTAINER;
     if (sequential || r->mode == ZKR_CREATE_EPHEMERAL)
@@ -226,11 +223,9 @@ static void close_session(int session, enum cause cause, struct request *r)
 
 static int check_session(const struct request *r)
 {
-    struct session *s;
-
     if (r->session == NO_SESSION)
         return ZKR_OK;
-    s = &ensemble.sessions[r->session];
+    struct session *s = &ensemble.sessions[r->session];
     if (s->opened == 0 || s->closing)
         return ZKR_ZSESSIONEXPIRED;
     if (s->owner == NO_REPLICA) /* the leader is new */
@@ -242,7 +237,6 @@ void leader_prepare(struct request *r)
 {
     struct session *s =
         r->session == NO_SESSION ? NULL : &ensemble.sessions[r->session];
-    int rc;
 
     if (r->type == REQUEST_OPEN) {
         (void)propose(TXN_OPEN, r);
@@ -259,7 +253,7 @@ void leader_prepare(struct request *r)
             close_session(r->session, r->cause, r);
         return;
     }
-    rc = check_session(r);
+    int rc = check_session(r);
     if (rc != ZKR_OK)
         refuse(r, rc);
     else

@@ -49,15 +49,13 @@ static void run_here(struct report *r, const uint32_t *script, size_t count,
 static bool run(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed)
 {
-    pid_t child;
-
     r->text[0] = '\0';
     if (together) {
         run_here(r, script, count, seed);
         return true;
     }
     (void)fflush(NULL);
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         run_here(r, script, count, seed);
         (void)fflush(NULL);

@@ -196,7 +196,6 @@ static const char *const types[] = {
 static void submit(struct zkr_session *who, struct zkr__zk_request request)
 {
     struct zkr__op *op = calloc(1, sizeof(*op));
-    int rc;
 
     if (op == NULL)
         abort();
@@ -212,7 +211,7 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
     stage_lock();
     pending++;
     stage_unlock();
-    rc = zkr__zk_submit(who->zk, &op->request, (uintptr_t)op);
+    int rc = zkr__zk_submit(who->zk, &op->request, (uintptr_t)op);
     if (rc == ZKR_OK)
         return;
     stage_lock();

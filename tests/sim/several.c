@@ -66,11 +66,10 @@ static int make_locks(struct several *s)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     bool reversed = choose(2) == 0;
-    int rc;
 
     if (one_in(3))
         opts.flags = ZKR_FAIL_ON_SESSION_LOSS;
-    rc = zkr_multi_lock_new(s->thread->process->session, &opts, &s->lock);
+    int rc = zkr_multi_lock_new(s->thread->process->session, &opts, &s->lock);
     if (rc == ZKR_OK)
         rc = make_mutexes(s);
     for (size_t i = 0; i < s->count && rc == ZKR_OK; i++)
@@ -146,14 +145,11 @@ static void give_back_all(struct chain *c)
     const struct thread *t = c->of->thread;
     int process = t->process->number;
     size_t count = c->of->count;
-    int64_t began;
-    int64_t stopped;
-    int rc;
 
     user_pauses(5);
-    began = sim_now;
-    stopped = process_stopped_for(process);
-    rc = zkr_grants_check(c->grants, count);
+    int64_t began = sim_now;
+    int64_t stopped = process_stopped_for(process);
+    int rc = zkr_grants_check(c->grants, count);
     for (size_t i = 0; i < count; i++) {
         if (process_stopped_for(process) == stopped)
             oracle_checked(c->attempts[i], rc);
@@ -183,10 +179,9 @@ static void acquire_all(struct several *s)
     int64_t timeout_ms = user_timeout();
     zkr_grant *grants[WORLD_PATHS];
     struct chain c = { 0 };
-    int rc;
 
     ask_oracle(&c, s, timeout_ms);
-    rc = zkr_multi_lock_acquire(s->lock, timeout_ms, grants);
+    int rc = zkr_multi_lock_acquire(s->lock, timeout_ms, grants);
     tell(&c, rc, grants);
     if (rc == ZKR_OK)
         hold_all(&c);
@@ -199,12 +194,11 @@ static void refused_inside(struct several *s)
 {
     zkr_grant *unused[WORLD_PATHS];
     int64_t began = sim_now;
-    int rc;
 
     if (s->lock == NULL)
         return;
     s->inside++;
-    rc = zkr_multi_lock_acquire(s->lock, -1, unused);
+    int rc = zkr_multi_lock_acquire(s->lock, -1, unused);
     s->inside--;
     fiber_wake(&s->inside);
     if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
@@ -228,11 +222,10 @@ static void on_all(int rc, zkr_grant *const *grants, size_t count, void *user)
 static void ask_one(struct several *s, struct chain *c)
 {
     int64_t timeout_ms = user_timeout();
-    int rc;
 
     ask_oracle(c, s, timeout_ms);
-    rc = zkr_multi_lock_acquire_async(s->lock, timeout_ms, on_all, c,
-                                      &c->request);
+    int rc = zkr_multi_lock_acquire_async(s->lock, timeout_ms, on_all, c,
+                                          &c->request);
     if (rc == ZKR_OK)
         return;
     tell(c, rc, NULL);
@@ -291,10 +284,9 @@ static void ask_for_all(struct several *s)
 static int acquire_next(struct several *s, size_t i, struct chain *c)
 {
     int64_t timeout_ms = user_timeout();
-    int rc;
 
     c->attempts[i] = user_asks(s->thread, false, timeout_ms);
-    rc = zkr_mutex_acquire(s->mutexes[i], timeout_ms, &c->grants[i]);
+    int rc = zkr_mutex_acquire(s->mutexes[i], timeout_ms, &c->grants[i]);
     oracle_told(c->attempts[i], rc, c->grants[i]);
     return rc;
 }

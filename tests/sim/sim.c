@@ -147,12 +147,11 @@ static void show(struct report *r)
 static int run_one(void)
 {
     struct report *r = report_new();
-    bool ok;
 
     if (world_limits.verbose)
         zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
     r->seed = options.seed;
-    ok = run_seed(r, options.seed);
+    bool ok = run_seed(r, options.seed);
     if (ok) {
         printf("seed %llu: nothing wrong\n", (unsigned long long)options.seed);
         return 0;

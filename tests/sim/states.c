@@ -108,12 +108,10 @@ static void judge_end_of_doubt(struct attempt *a,
 
 static void judge_grant(struct attempt *a)
 {
-    enum zkr_grant_state_kind state;
-
     if (fiber_process_stopped(a->process))
         return;
     fiber_enter_process(a->process);
-    state = zkr_grant_state(a->grant);
+    enum zkr_grant_state_kind state = zkr_grant_state(a->grant);
     judge_lease(a, state);
     judge_check(a, state);
     judge_connection(a, state);
@@ -122,14 +120,11 @@ static void judge_grant(struct attempt *a)
 
 static void judge_session(const struct process *p)
 {
-    enum zkr_session_state_kind state;
-    enum client_knows knows;
-
     if (!p->opened || p->closed || fiber_process_stopped(p->number))
         return;
     fiber_enter_process(p->number);
-    state = zkr_session_state(p->session);
-    knows = client_knows(p->number);
+    enum zkr_session_state_kind state = zkr_session_state(p->session);
+    enum client_knows knows = client_knows(p->number);
     if (knows == CLIENT_CONNECTS &&
         (state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED))
         world_fail("P8: the session of process %d is said to be connected",

@@ -174,7 +174,6 @@ static void move_waiter_to(int replica)
 static void ask_a_deserted_leader(void)
 {
     int old = ensemble_leader();
-    int follower;
     int next;
 
     start(&users[WAITER]);
@@ -182,7 +181,7 @@ static void ask_a_deserted_leader(void)
     ensemble_isolate(old, 10 * MS, 2 * world.timeout);
     while ((next = ensemble_leader()) == old || next == NO_REPLICA)
         fiber_sleep(MS);
-    follower = REPLICAS - old - next;
+    int follower = REPLICAS - old - next;
     move_waiter_to(follower);
     ensemble_stall(follower, next, world.timeout / 2);
     server_cut(WAITER, next, WAY_UP | WAY_DOWN, world.timeout / 2);
@@ -287,7 +286,6 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
 {
     int leader = ensemble_leader();
     int follower = (leader + 1 + story.time) % REPLICAS;
-    const struct zkr__claim *c;
     struct node *ghost;
 
     start(&users[HOLDER]);
@@ -301,7 +299,7 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
         tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
     ghost->haunts = 1 + follower;
     ensemble_kill_session(ghost->session);
-    c = await_state(ZKR__CLAIM_SURVEYING);
+    const struct zkr__claim *c = await_state(ZKR__CLAIM_SURVEYING);
     server_cut(WAITER, follower, WAY_UP, 20 * MS);
     ensemble_stall(leader, follower, 40 * MS);
     operator_deletes(c->node->path);
@@ -313,12 +311,10 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
 
 static void hand_over(void)
 {
-    int64_t began;
-
     start(&users[HOLDER]);
     ask(&users[HOLDER]);
     await_told(&users[HOLDER]);
-    began = sim_now;
+    int64_t began = sim_now;
     start(&users[WAITER]);
     ask(&users[WAITER]);
     fiber_sleep(began + story.instant - sim_now);
@@ -467,13 +463,12 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
     zkr_session *s = own_session();
     zkr_unfair_mutex *m;
     zkr_grant *first;
-    int64_t token;
 
     granted_to = NULL;
     if (zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m) != ZKR_OK ||
         zkr_unfair_mutex_acquire(m, -1, &first) != ZKR_OK)
         world_fail("cannot begin: %s", zkr_error_detail());
-    token = zkr_grant_token(first);
+    int64_t token = zkr_grant_token(first);
     cut_of(TELLER, WAY_DOWN,
            world.timeout * 3 / 4); /* longer than a client waits */
     if (zkr_unfair_mutex_acquire_async(m, -1, on_granted, NULL, NULL) != ZKR_OK)
@@ -713,19 +708,17 @@ STORY_THEN(a_node_that_goes_puts_no_other_lock_in_doubt, acquire_at_once,
 {
     const struct user *u = &users[WAITER];
     const struct zkr__claim *next;
-    zkr_grant *kept;
-    int before;
 
     if (zkr_grant_state(u->grant) == ZKR_GRANT_LOST ||
         zkr_grant_state(u->other) == ZKR_GRANT_LOST)
         return; /* once for each session */
     fiber_sleep(2 * world.timeout);
-    before = submits(ZKR__ZK_SYNC);
+    int before = submits(ZKR__ZK_SYNC);
     while (submits(ZKR__ZK_SYNC) == before)
         fiber_sleep(MS / 10);
     next = ZKR__CONTAINER(zkr__locks_of(u->session)->leased.next,
                           struct zkr__claim, leased);
-    kept = &next->grant == u->grant ? u->other : u->grant;
+    zkr_grant *kept = &next->grant == u->grant ? u->other : u->grant;
     operator_deletes(next->node->path);
     for (int i = 0; i < 2000; i++) {
         if (zkr_grant_state(kept) != ZKR_GRANT_HELD)
@@ -828,14 +821,12 @@ static void still_held_when_it_is_closed(void)
 STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
       .short_ticks = true, .anew = true)
 {
-    int64_t polls;
-
     start(&users[WAITER]);
     connect_waiter_to((ensemble_leader() + 1) % REPLICAS);
     fiber_sleep(2 * world.timeout);
     polled = session_of_waiter();
     touch_before_a_tick(replica_of_waiter());
-    polls = polled->expires;
+    int64_t polls = polled->expires;
     ensemble_crowd(249 * MS);
     ensemble_stall(replica_of_waiter(), ensemble_leader(),
                    polls + 5 * MS - sim_now);
@@ -934,14 +925,13 @@ static void is_sure_for_long(void)
 static void acquire_far_away(void)
 {
     int64_t round_trip = story.instant * world.timeout / 100;
-    int64_t asked;
 
     start(&users[WAITER]);
     if (story.time == 0) {
         server_far(round_trip / 2);
         fiber_sleep(2 * world.timeout);
     }
-    asked = sim_now;
+    int64_t asked = sim_now;
     ask(&users[WAITER]);
     await_told(&users[WAITER]);
     if (story.time == 1 && sim_now - asked > 4 * round_trip + 10 * MS)
@@ -983,10 +973,9 @@ static void becomes_far(bool jitter)
     static unsigned short random[3];
     int64_t distance = story.instant * world.timeout / 240;
     int64_t percent;
-    int64_t until;
 
     fiber_sleep(2 * world.timeout + story.time * world.timeout / 12);
-    until = sim_now + 6 * world.timeout;
+    int64_t until = sim_now + 6 * world.timeout;
     while (sim_now < until) {
         percent = jitter ? 70 + nrand48(random) % 61 : 100;
         server_far(distance * percent / 100);
@@ -1025,10 +1014,8 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
  * while it is unanswered. With a beat of T/10 there are three or four. */
 STORY_THEN(a_late_answer_is_a_sign_before_it_comes, acquire_nearby)
 {
-    int before;
-
     fiber_sleep(2 * world.timeout);
-    before = submits(ZKR__ZK_EXISTS);
+    int before = submits(ZKR__ZK_EXISTS);
     cut(WAY_DOWN, world.timeout * 5 / 12);
     fiber_sleep(world.timeout * 5 / 12);
     if (submits(ZKR__ZK_EXISTS) - before < 12)
@@ -1039,10 +1026,8 @@ STORY_THEN(a_late_answer_is_a_sign_before_it_comes, acquire_nearby)
 /* The answers to reads were slow, and no write was under way then. */
 STORY_THEN(slow_answers_are_remembered, acquire_nearby)
 {
-    int before;
-
     fiber_sleep(2 * world.timeout);
-    before = submits(ZKR__ZK_CHECK);
+    int before = submits(ZKR__ZK_CHECK);
     while (submits(ZKR__ZK_CHECK) == before)
         fiber_sleep(MS);
     fiber_sleep(world.timeout / 50);
@@ -1057,10 +1042,8 @@ STORY_THEN(slow_answers_are_remembered, acquire_nearby)
 
 STORY_THEN(a_quick_link_carries_six_writes_in_a_timeout, acquire_nearby)
 {
-    int before;
-
     fiber_sleep(world.timeout);
-    before = submits(ZKR__ZK_CHECK);
+    int before = submits(ZKR__ZK_CHECK);
     fiber_sleep(10 * world.timeout);
     if (submits(ZKR__ZK_CHECK) - before > 60)
         world_fail("%d writes in 10 T on a quick link",
@@ -1081,17 +1064,14 @@ static int submits_in(enum zkr__zk_type type, int64_t duration)
  * leader nothing. */
 STORY(a_quiet_session_sends_what_it_needs, nothing, .anew = true)
 {
-    int syncs;
-    int reads;
-
     start(&users[WAITER]);
     (void)replica_of_waiter();
-    syncs = submits_in(ZKR__ZK_SYNC, world.timeout * 3 / 4);
+    int syncs = submits_in(ZKR__ZK_SYNC, world.timeout * 3 / 4);
     if (syncs < 3)
         world_fail("in use it sends %d syncs in 3T/4", syncs);
     fiber_sleep(2 * world.timeout);
     syncs = submits(ZKR__ZK_SYNC);
-    reads = submits_in(ZKR__ZK_EXISTS, 4 * world.timeout);
+    int reads = submits_in(ZKR__ZK_EXISTS, 4 * world.timeout);
     syncs = submits(ZKR__ZK_SYNC) - syncs;
     if (syncs > 0 || reads < 10)
         world_fail("idle it sends %d syncs and %d reads in 4 T", syncs, reads);
@@ -1130,10 +1110,8 @@ static void stays_sure(void)
 /* Returns how many writes of its own it has made in 4 T. */
 static int own_writes(int64_t every)
 {
-    int before;
-
     write_beacon(every, 2 * world.timeout);
-    before = submits(ZKR__ZK_CHECK) + submits(ZKR__ZK_SET);
+    int before = submits(ZKR__ZK_CHECK) + submits(ZKR__ZK_SET);
     for (int i = 0; i < 40; i++) {
         write_beacon(every, world.timeout / 10);
         stays_sure();
@@ -1154,11 +1132,9 @@ STORY_THEN(the_writes_of_others_will_do, acquire_at_a_follower, .beacon = true)
 STORY_THEN(on_a_leader_a_session_writes_for_itself, acquire_at_a_follower,
            .beacon = true)
 {
-    int writes;
-
     connect_waiter_to(ensemble_leader());
     fiber_sleep(world.timeout);
-    writes = own_writes(world.timeout / 9);
+    int writes = own_writes(world.timeout / 9);
     if (writes < 11)
         world_fail("%d writes of its own in 4 T", writes);
 }
@@ -1205,14 +1181,12 @@ STORY_THEN(a_beacon_that_is_forbidden_costs_own_writes, acquire_at_a_follower,
 STORY_THEN(alone_a_session_writes_the_beacon, acquire_at_a_follower,
            .beacon = true)
 {
-    int before;
-
     (void)own_writes(world.timeout / 9);
     for (int i = 0; i < 200; i++) {
         stays_sure();
         fiber_sleep(world.timeout / 100);
     }
-    before = submits(ZKR__ZK_SET);
+    int before = submits(ZKR__ZK_SET);
     for (int i = 0; i < 400; i++) {
         stays_sure();
         fiber_sleep(world.timeout / 100);
@@ -1230,7 +1204,6 @@ STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
 {
     zkr_grant *grant = users[WAITER].grant;
     int old = ensemble_leader();
-    int64_t end;
 
     if (zkr_grant_check(grant) != ZKR_OK)
         return;
@@ -1239,7 +1212,7 @@ STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
     ensemble_isolate(old, 10 * MS, 3 * world.timeout);
     while (ensemble_leader() == old)
         fiber_sleep(MS);
-    end = sim_now + 3 * world.timeout;
+    int64_t end = sim_now + 3 * world.timeout;
     while (sim_now < end && session_of_waiter()->closed == 0) {
         operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
         fiber_sleep(world.timeout / 50);
@@ -1257,8 +1230,6 @@ STORY_THEN(a_beacon_that_goes_back_is_not_believed, acquire_at_a_follower,
     zkr_grant *grant = users[WAITER].grant;
     int old = ensemble_leader();
     struct node *beacon = tree_find(WORLD_BEACON, ensemble_committed());
-    struct node_data *newest;
-    int64_t end;
 
     if (zkr_grant_check(grant) != ZKR_OK)
         return;
@@ -1268,8 +1239,8 @@ STORY_THEN(a_beacon_that_goes_back_is_not_believed, acquire_at_a_follower,
     refuse(ZKR__ZK_CHECK, NULL, 10000);
     refuse(ZKR__ZK_SET, NULL, 10000);
     ensemble_isolate(old, 10 * MS, 3 * world.timeout);
-    newest = beacon->data;
-    end = sim_now + 3 * world.timeout;
+    struct node_data *newest = beacon->data;
+    int64_t end = sim_now + 3 * world.timeout;
     while (sim_now < end && session_of_waiter()->closed == 0) {
         beacon->data = beacon->data == newest ? newest->older : newest;
         fiber_sleep(world.timeout / 50);
@@ -1305,11 +1276,9 @@ static int64_t hear_before_a_tick(void)
 /* One sync is sent, that of the first beat from `when` on. */
 static void read_and_sync_at(int64_t when, int64_t end)
 {
-    int before;
-
     refuse(ZKR__ZK_SYNC, NULL, 10000);
     read_until(when);
-    before = submits(ZKR__ZK_SYNC);
+    int before = submits(ZKR__ZK_SYNC);
     refuse(ZKR__ZK_SYNC, NULL, 0);
     while (submits(ZKR__ZK_SYNC) == before)
         fiber_sleep(MS);
@@ -1330,11 +1299,9 @@ static void is_closed_when_it_ends(void)
 STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
            .beacon = true, .hurried = true, .anew = true)
 {
-    int64_t polls;
-
     if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
         return;
-    polls = hear_before_a_tick();
+    int64_t polls = hear_before_a_tick();
     ensemble_crowd(249 * MS);
     ensemble_stall(replica_of_waiter(), ensemble_leader(),
                    polls + 5 * MS - sim_now);
@@ -1363,11 +1330,10 @@ STORY_THEN(syncs_in_one_flight_are_no_two_rounds, acquire_at_a_follower,
 {
     int leader = ensemble_leader();
     int follower = replica_of_waiter();
-    int64_t tick;
 
     if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
         return;
-    tick = hear_before_a_tick() - world.timeout;
+    int64_t tick = hear_before_a_tick() - world.timeout;
     ensemble_stall(leader, follower, tick + 2100 * MS - sim_now);
     read_and_sync_at(tick + 1450 * MS, tick + 2095 * MS);
     ensemble_stall(follower, leader, world.timeout);

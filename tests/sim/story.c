@@ -302,7 +302,6 @@ static bool is_told_well(struct report *r)
 const struct report *succeeds(void (*tell)(void), void (*granted)(void))
 {
     static struct report *r;
-    bool good;
 
     story.tell = tell;
     story.granted = granted;
@@ -312,7 +311,7 @@ const struct report *succeeds(void (*tell)(void), void (*granted)(void))
     if (getenv("SIM_VERBOSE") != NULL)
         talk();
     world_limits.recipe = MUTEX;
-    good = is_told_well(r);
+    bool good = is_told_well(r);
     story = (struct story){ .retry = { .kind = ZKR_RETRY_DEFAULT } };
     if (!good)
         fail_msg("%s", r->text);

@@ -266,11 +266,9 @@ static void catch_up(struct told *t)
 
 static bool is_asked(const struct attempt *a)
 {
-    const struct node_data *d;
-
     if (a->grant == NULL || !tree_has(a->node, ensemble_committed()))
         return false;
-    d = tree_data(a->node, ensemble_committed());
+    const struct node_data *d = tree_data(a->node, ensemble_committed());
     return d != NULL && strcmp(d->bytes, REVOKE) == 0;
 }
 

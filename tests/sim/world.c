@@ -107,7 +107,6 @@ static void step(void)
 {
     int fibers = fibers_ready();
     int clients = clients_ready();
-    int64_t next;
 
     if (fibers + clients > 0) {
         int which = (int)mostly_first((uint32_t)(fibers + clients));
@@ -120,7 +119,7 @@ static void step(void)
     }
     told_quiet();
     states_quiet();
-    next = fibers_next();
+    int64_t next = fibers_next();
     if (next > sim_now && next < events_next())
         sim_now = next;
     else if (next > sim_now)
@@ -222,14 +221,11 @@ static void make_elsewhere(void)
 /* The directory may exist already, with numbers that are nearly used up. */
 static void make_directory(void)
 {
-    struct node *locks;
-    struct node *dir;
-
     if (choose(2) == 1)
         return;
     make_elsewhere();
-    locks = tree_create(tree_root(), "/locks", 0, 0);
-    dir = tree_create(locks, WORLD_PATH, 0, 0);
+    struct node *locks = tree_create(tree_root(), "/locks", 0, 0);
+    struct node *dir = tree_create(locks, WORLD_PATH, 0, 0);
     locks->container = true;
     dir->container = true;
     if (one_in(8))
@@ -282,14 +278,11 @@ static int64_t all_patience(void)
 
 void world_run(void)
 {
-    int64_t limit;
-    long blocks;
-
     begin();
-    blocks = heap_blocks();
+    long blocks = heap_blocks();
     faults_start();
     apps_start();
-    limit = world.timeout + 2 * world.tick + 10000 * MS;
+    int64_t limit = world.timeout + 2 * world.tick + 10000 * MS;
     if (!run_until(all_idle, world.calm + 10 * limit) &&
         !run_until(all_idle, world.calm + 10 * limit + all_patience()))
         world_fail("P6: threads have not come to an end");

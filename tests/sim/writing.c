@@ -63,7 +63,6 @@ static int ask_plain(const struct writing *w, bool waits,
     struct zkr_reply *reply = NULL;
     int64_t ms = w->timeout_ms;
     size_t len = strlen(data);
-    int rc;
 
     switch ((int)w->write->type) {
     case ZKR__ZK_CREATE:
@@ -79,7 +78,7 @@ static int ask_plain(const struct writing *w, bool waits,
             return zkr_session_set_async(s, path, data, len, w->version, ms,
                                          on_answered, w->write);
     }
-    rc = zkr_session_set(s, path, data, len, w->version, ms, &reply);
+    int rc = zkr_session_set(s, path, data, len, w->version, ms, &reply);
     if (rc == ZKR_OK)
         *ret_stat = reply->stat;
     zkr_reply_free(reply);
@@ -155,8 +154,6 @@ static void wait_for(struct writing *w)
 static void write_once(struct writing *w, const struct attempt *a,
                        enum zkr__zk_type type, const char *path)
 {
-    int rc;
-
     w->how = (enum how)choose(WAYS);
     w->write = writes_asked(a, type, path, w->how != PLAIN);
     w->timeout_ms = some_timeout();
@@ -166,7 +163,7 @@ static void write_once(struct writing *w, const struct attempt *a,
         wait_for(w);
         return;
     }
-    rc = ask(w, false, NULL);
+    int rc = ask(w, false, NULL);
     if (rc != ZKR_OK)
         writes_told(w->write, rc, NULL);
 }

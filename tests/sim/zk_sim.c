@@ -170,11 +170,9 @@ static void tell_event(struct zkr__zk *zk, enum zkr__zk_event event)
 
 static void tell_reply(struct zkr__zk *zk, struct request *r, int rc)
 {
-    struct upcall *u;
-
     if (r->id == 0)
         return;
-    u = add_upcall(zk);
+    struct upcall *u = add_upcall(zk);
     u->kind = REPLY;
     u->request = r;
     u->rc = rc;
@@ -393,11 +391,9 @@ static void on_watched(struct zkr__zk *zk, const char *path,
                        enum watch_event event)
 {
     for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
-        struct upcall *u;
-
         if (!concerns(l, path, event))
             continue;
-        u = add_upcall(zk);
+        struct upcall *u = add_upcall(zk);
         u->kind = WATCH;
         u->watch = l->watch;
         u->deleted = event == NODE_DELETED;
@@ -643,11 +639,10 @@ void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials)
 bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
 {
     int64_t deadline = sim_now + CLOSE_REPLY_MS * MS;
-    bool connected;
 
     if (one_in(2))
         fiber_yield();
-    connected = zk->state == CONNECTED;
+    bool connected = zk->state == CONNECTED;
     zk->closing = true;
     if (connected) {
         struct request *r = add_request(zk, REQUEST_CLOSE);
@@ -724,7 +719,6 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    uintptr_t id)
 {
     enum fate fate = fate_of_next(zk);
-    struct request *r;
 
     if (zk->state == EXPIRED && !(zk->upcalls != NULL && one_in(4)))
         return ZKR_ZINVALIDSTATE;
@@ -736,7 +730,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
         return ZKR__ZK_NOT_NOW;
     if (fate == FATE_REFUSED || (nerves.refuse != 0 && one_in(nerves.refuse)))
         return ZKR_ENOMEM;
-    r = add_request(zk, (int)request->type);
+    struct request *r = add_request(zk, (int)request->type);
     r->fate = fate;
     r->number = ++requests;
     if (request->type == ZKR__ZK_MULTI)

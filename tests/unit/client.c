@@ -485,14 +485,12 @@ static void *client_main(void *arg)
 
 static int open_scout(struct zkr__zk *zk, struct zkr__zk **ret_zk)
 {
-    int rc;
-
     enter();
     it.scouts++;
     add(zk, (struct item){ EVENT, .event = it.served_scouts-- > 0
                                                ? ZKR__ZK_CONNECTED
                                                : ZKR__ZK_DISCONNECTED });
-    rc = pthread_create(&zk->thread, NULL, client_main, zk);
+    int rc = pthread_create(&zk->thread, NULL, client_main, zk);
     leave();
     if (rc != 0) {
         free(zk);
@@ -573,10 +571,8 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
 
 bool zkr__zk_log_in(struct zkr__zk *zk)
 {
-    bool succeeds;
-
     enter();
-    succeeds = it.failing_logins == 0;
+    bool succeeds = it.failing_logins == 0;
     it.failing_logins -= !succeeds;
     leave();
     return succeeds;
@@ -612,10 +608,8 @@ void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    uintptr_t id)
 {
-    int rc;
-
     enter();
-    rc = it.refusal;
+    int rc = it.refusal;
     it.refusal = ZKR_OK;
     it.requests[request->type]++;
     if (rc == ZKR_OK)

@@ -119,14 +119,13 @@ int __wrap_asprintf(char **text, const char *format, ...)
 int __wrap_asprintf(char **text, const char *format, ...)
 {
     va_list args;
-    int len;
 
     if (fails("asprintf")) {
         *text = (char *)(uintptr_t)1;
         return -1;
     }
     va_start(args, format);
-    len = vasprintf(text, format, args);
+    int len = vasprintf(text, format, args);
     va_end(args);
     blocks += len >= 0;
     return len;

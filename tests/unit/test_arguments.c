@@ -189,9 +189,8 @@ TEST(arguments_of_a_watch)
 
 TEST(arguments_of_a_transaction)
 {
-    AUTO(txn) t = NULL;
+    AUTO(txn) t = NEW(txn, s, NULL);
 
-    ok(zkr_txn_new(s, NULL, &t));
     REFUSED(ZKR_EINVAL, zkr_txn_new(s, NULL, NULL));
     REFUSED(ZKR_EINVAL, zkr_txn_commit(t, 0)); /* it is empty */
     REFUSED(ZKR_EINVAL, zkr_txn_set(t, "/a", NULL, 1, 0));
@@ -311,16 +310,13 @@ TEST(arguments_of_one_recipe_only)
 
 TEST(arguments_of_an_acquire)
 {
-    AUTO(rwlock) rw = NULL;
-    AUTO(reentrant_mutex) own = NULL;
-    AUTO(multi_lock) many = NULL;
     AUTO(mutex) m = new_mutex(s);
     AUTO(mutex) same = new_mutex(s);
     zkr_grant *g = NULL;
 
-    ok(zkr_rwlock_new(s, "/a", NULL, &rw));
-    ok(zkr_reentrant_mutex_new(s, "/a", NULL, &own));
-    ok(zkr_multi_lock_new(s, NULL, &many));
+    AUTO(rwlock) rw = NEW(rwlock, s, "/a", NULL);
+    AUTO(reentrant_mutex) own = NEW(reentrant_mutex, s, "/a", NULL);
+    AUTO(multi_lock) many = NEW(multi_lock, s, NULL);
     REFUSED(ZKR_EINVAL, zkr_mutex_acquire(m, 0, NULL));
     REFUSED(ZKR_EINVAL, zkr_rwlock_acquire_read(rw, 0, NULL));
     REFUSED(ZKR_EINVAL, zkr_rwlock_acquire_write(rw, 0, NULL));
@@ -341,7 +337,6 @@ TEST(arguments_of_an_acquire)
 /* The limit itself was refused, and no test noticed. */
 TEST(what_is_at_a_limit_is_taken)
 {
-    AUTO(reentrant_mutex) own = NULL;
     zkr_grant *g = NULL;
 
     ok(zkr_session_create(s, "/x", much, ZKR_DATA_MAX, NULL, -1, NULL));
@@ -349,7 +344,7 @@ TEST(what_is_at_a_limit_is_taken)
         s, "/x", "", 0,
         OPTS(create, .mode = ZKR_CREATE_TTL, .ttl_ms = ZKR_TTL_MAX_MS), -1,
         NULL));
-    ok(zkr_reentrant_mutex_new(s, "/lock", NULL, &own));
+    AUTO(reentrant_mutex) own = NEW(reentrant_mutex, s, "/lock", NULL);
     ok(zkr_lockable_acquire(own, OPTS(acquire, .owner = ZKR_OWNER_MAX), -1,
                             &g));
     give_back(g);
@@ -368,7 +363,7 @@ static int lead(const struct zkr_leader_opts *opts)
 TEST(arguments_of_a_leader)
 {
     char id[ZKR_LEADER_ID_MAX + 1] = { 0 };
-    zkr_leader *l = NULL;
+    AUTO(leader) l = NULL;
 
     REFUSED(ZKR_EINVAL, zkr_leader_new(s, "/a", NULL, NULL, NULL, NULL));
     REFUSED(ZKR_ETOOLONG, lead(OPTS(leader, .id = id, .id_size = sizeof(id))));
@@ -383,7 +378,6 @@ TEST(arguments_of_a_leader)
                            OPTS(leader, .id = id, .id_size = sizeof(id) - 1),
                            NULL, NULL, &l));
     assert_string_equal(zkr_leader_path(l), "/a");
-    zkr_leader_free(l);
 }
 
 static int count_with(const struct zkr_counter_opts *opts)

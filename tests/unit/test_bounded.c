@@ -95,13 +95,12 @@ static bool somebody_waits(void)
  * kept others out. */
 TEST(who_waits_is_passed_for_a_moment)
 {
-    pthread_t thread;
     int passes = 0;
 
     atomic_store(&clock_runs, true);
     assert_int_equal(zkr__mtx_init(&mtx), 0);
     zkr__mtx_lock(&mtx);
-    thread = thread_start(take_once, NULL);
+    pthread_t thread = thread_start(take_once, NULL);
     AWAIT(somebody_waits());
     for (; !had_it && passes < PASSES; passes++) {
         zkr__mtx_unlock(&mtx);
@@ -179,7 +178,6 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
 {
     AUTO(session) s = open_session(0);
     zkr_mutex *m[MANY];
-    struct zkr__list *far;
     struct zkr__list *next;
 
     client_says(ZKR__ZK_DISCONNECTED);
@@ -189,7 +187,7 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
         ok(zkr_mutex_acquire_async(m[i], -1, on_outcome, NULL, NULL));
     }
     zkr__session_lock(s);
-    far = zkr__locks_of(s)->claims.next;
+    struct zkr__list *far = zkr__locks_of(s)->claims.next;
     for (int i = 0; i < FAR; i++)
         far = far->next;
     next = far->next;
@@ -209,11 +207,10 @@ TEST(a_proof_looks_at_no_grant_that_is_held)
     AUTO(session) s = open_session(0);
     AUTO(mutex) m = new_mutex(s);
     AUTO(grant) g = acquire(m);
-    struct zkr__list *first;
     struct zkr__list *next;
 
     zkr__session_lock(s);
-    first = zkr__locks_of(s)->leased.next;
+    struct zkr__list *first = zkr__locks_of(s)->leased.next;
     next = first->next;
     first->next = NULL;
     zkr__heartbeat_good_locked(s);

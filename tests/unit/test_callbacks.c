@@ -62,7 +62,7 @@ static int call_zkr_txn_commit_async(void)
 {
     AUTO(txn) txn = NULL;
 
-    ok(zkr_txn_new(s, NULL, &txn));
+    txn = NEW(txn, s, NULL);
     ok(zkr_txn_delete(txn, "/lock", 0));
     return zkr_txn_commit_async(txn, 0, NULL, NULL);
 }
@@ -80,26 +80,21 @@ static int call_zkr_leader_new(void)
 static int call_zkr_multi_lock_acquire_async(void)
 {
     AUTO(mutex) m = new_mutex(s);
-    AUTO(multi_lock) l = NULL;
+    AUTO(multi_lock) l = NEW(multi_lock, s, NULL);
 
-    ok(zkr_multi_lock_new(s, NULL, &l));
     ok(zkr_multi_lock_add(l, m, NULL));
     return zkr_multi_lock_acquire_async(l, -1, NULL, NULL, NULL);
 }
 
 static int call_zkr_semaphore_acquire_async(void)
 {
-    AUTO(semaphore) l = NULL;
-
-    ok(zkr_semaphore_new(s, "/lock", 2, NULL, &l));
+    AUTO(semaphore) l = NEW(semaphore, s, "/lock", 2, NULL);
     return zkr_semaphore_acquire_async(l, -1, NULL, NULL, NULL);
 }
 
 static int call_zkr_semaphore_acquire_many_async(void)
 {
-    AUTO(semaphore) l = NULL;
-
-    ok(zkr_semaphore_new(s, "/lock", 2, NULL, &l));
+    AUTO(semaphore) l = NEW(semaphore, s, "/lock", 2, NULL);
     return zkr_semaphore_acquire_many_async(l, 2, -1, NULL, NULL, NULL);
 }
 

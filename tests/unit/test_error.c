@@ -242,6 +242,7 @@ TEST(our_codes_are_not_added_to_the_sentence)
 TEST(long_sentence_is_cut_and_ends)
 {
     char text[2 * ZKR__DETAIL_MAX];
+
     struct {
         char detail[ZKR__DETAIL_MAX];
         char guard[8];
@@ -312,10 +313,9 @@ static void *fail_there(void *arg)
 TEST(each_thread_has_its_own_detail)
 {
     struct from_thread t = { "unset", "unset" };
-    pthread_t thread;
 
     (void)zkr__fail(ZKR_EINVAL, "here");
-    thread = thread_start(fail_there, &t);
+    pthread_t thread = thread_start(fail_there, &t);
     thread_join(thread);
     assert_string_equal(t.at_first, "");
     assert_string_equal(t.after, "there");

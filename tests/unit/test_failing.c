@@ -58,11 +58,10 @@ static bool once(void (*run)(void), int first, int apart, int error)
 {
     int descriptors = failing_descriptors();
     long blocks = failing_blocks();
-    int calls;
 
     failing_start(first, apart, error);
     run();
-    calls = failing_stop();
+    int calls = failing_stop();
     if (failing_descriptors() != descriptors)
         fail_msg("%d descriptors are left when %s fails",
                  failing_descriptors() - descriptors, failing_last());
@@ -116,12 +115,11 @@ static void note(int64_t token, int rc)
 static void use(zkr_fence *f)
 {
     int64_t highest = 0;
-    int rc;
 
     tried++;
     note(tried, zkr_fence_accept(f, tried, 0));
     tried++;
-    rc = zkr_fence_begin(f, tried, 0, 5000);
+    int rc = zkr_fence_begin(f, tried, 0, 5000);
     note(tried, rc);
     if (rc == ZKR_OK)
         zkr_fence_end(f);
@@ -135,14 +133,13 @@ static void use(zkr_fence *f)
 
 static void open_and_use(void)
 {
-    zkr_fence *f = NULL;
+    AUTO(fence) f = NULL;
     int rc = zkr_fence_new(OPTS(fence, .file = file), &f);
 
     check("open", rc);
     assert_true(rc == ZKR_OK || f == NULL);
     if (rc == ZKR_OK)
         use(f);
-    zkr_fence_free(f);
 }
 
 /* Others must not find the fence locked, or without an accepted token. */
@@ -205,11 +202,10 @@ TEST(a_damaged_fence_leaves_nothing_open)
 /* A fence that is open, and whose files have been removed. */
 static void use_what_has_gone(void)
 {
-    zkr_fence *f = NULL;
-    int rc;
+    AUTO(fence) f = NULL;
 
     forget();
-    rc = zkr_fence_new(OPTS(fence, .file = file), &f);
+    int rc = zkr_fence_new(OPTS(fence, .file = file), &f);
     check("open", rc);
     if (rc != ZKR_OK)
         return;
@@ -223,7 +219,6 @@ static void use_what_has_gone(void)
     assert_int_not_equal(rc, ZKR_OK);
     if (rc != ZKR_EDAMAGED)
         check("begin", rc);
-    zkr_fence_free(f);
 }
 
 TEST(a_fence_that_has_gone_leaves_nothing_open)
@@ -242,10 +237,9 @@ static void write_owner(void)
                                       .thread = zkr__thread_me() };
     char data[ZKR__OWNER_MAX + 1];
     size_t len = 0;
-    int rc;
 
     zkr__owner_start(start);
-    rc = zkr__owner_write(&owner, data, &len);
+    int rc = zkr__owner_write(&owner, data, &len);
     check("owner", rc);
     if (rc == ZKR_OK)
         assert_true(len == strlen(data) && data[len - 1] == '}');
@@ -278,7 +272,7 @@ static void parse(void)
     struct zkr__hosts hosts = { 0 };
     struct zkr_hosts *list = NULL;
     struct zkr__acl acl = { 0 };
-    char *path = zkr__path_join("/a", "b");
+    AUTO(text) path = zkr__path_join("/a", "b");
 
     int rc = zkr__hosts_parse(&hosts, "a:1,b:2/chroot", NULL);
 
@@ -297,7 +291,6 @@ static void parse(void)
     if (rc == ZKR_OK)
         assert_true(acl.count == 2 && acl.entries != NULL);
     zkr__acl_done(&acl);
-    free(path);
 }
 
 /* The error is found after memory was allocated. */

@@ -28,10 +28,9 @@ FIXTURE(make_dir, remove_dir)
 static size_t read_file(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t len;
 
     assert_true(fd >= 0);
-    len = read(fd, text, size);
+    ssize_t len = read(fd, text, size);
     assert_true(len >= 0);
     (void)close(fd);
     return (size_t)len;
@@ -82,9 +81,8 @@ static void refuses_what_is_old(zkr_fence *f)
 
 TEST(a_fence_in_memory)
 {
-    zkr_fence *f = NULL;
+    zkr_fence *f = NEW(fence, NULL);
 
-    ok(zkr_fence_new(NULL, &f));
     refuses_what_is_old(f);
     zkr_fence_free(f);
     zkr_fence_free(NULL);
@@ -95,18 +93,16 @@ TEST(a_fence_in_memory)
 TEST(a_fence_in_a_file)
 {
     zkr_fence *f = open_fence();
-    zkr_fence *again;
     char text[128];
-    size_t len;
 
     refuses_what_is_old(f);
-    again = open_fence(); /* while the other is open */
+    zkr_fence *again = open_fence(); /* while the other is open */
     assert_true(highest(again) == 20);
     ok(zkr_fence_accept(again, 30, 0));
     assert_int_equal(zkr_fence_accept(f, 29, 0), ZKR_ESTALE);
     zkr_fence_free(f);
     zkr_fence_free(again);
-    len = read_file(file, text, sizeof(text) - 1);
+    size_t len = read_file(file, text, sizeof(text) - 1);
     text[len] = '\0';
     assert_non_null(strstr(text, "highest 30,"));
     f = open_fence();
@@ -117,18 +113,16 @@ TEST(a_fence_in_a_file)
 
 TEST(a_relative_path_stays_where_it_was)
 {
-    char *before = getcwd(NULL, 0);
-    zkr_fence *f = NULL;
+    AUTO(text) before = getcwd(NULL, 0);
 
     assert_int_equal(chdir(dir), 0);
-    ok(zkr_fence_new(OPTS(fence, .file = "fence"), &f));
+    zkr_fence *f = NEW(fence, OPTS(fence, .file = "fence"));
     assert_int_equal(chdir(before), 0);
     ok(zkr_fence_accept(f, 5, 0));
     zkr_fence_free(f);
     f = open_fence();
     assert_true(highest(f) == 5);
     zkr_fence_free(f);
-    free(before);
 }
 
 TEST(a_fence_that_cannot_be_opened_says_why)
@@ -205,12 +199,10 @@ static void *try_main(void *fence)
 TEST(a_thread_does_not_wait_for_ever)
 {
     zkr_fence *f = open_fence();
-    pthread_t thread;
-    void *rc = NULL;
 
     ok(zkr_fence_begin(f, 5, 0, 0));
-    thread = thread_start(try_main, f);
-    rc = thread_join(thread);
+    pthread_t thread = thread_start(try_main, f);
+    void *rc = thread_join(thread);
     assert_int_equal(((int *)rc)[0], ZKR_EBUSY);
     assert_int_equal(((int *)rc)[1], ZKR_ETIMEDOUT);
     zkr_fence_end(f);
@@ -279,11 +271,9 @@ TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first)
 
     for (size_t i = 0; i < COUNT(calls); i++) {
         struct cancelled c = { f, calls[i], 1 };
-        pthread_t thread;
-        void *end = NULL;
+        pthread_t thread = thread_start(cancelled_main, &c);
+        void *end = thread_join(thread);
 
-        thread = thread_start(cancelled_main, &c);
-        end = thread_join(thread);
         assert_ptr_equal(end, PTHREAD_CANCELED);
         assert_int_equal(c.rc, ZKR_OK);
         ok(zkr_fence_begin(f, 9, 0, 0));
@@ -376,15 +366,13 @@ static void *wait_main(void *is_over)
 TEST(a_child_frees_what_a_thread_of_its_parent_waits_for)
 {
     atomic_bool is_over = false;
-    pthread_t thread;
-    void *result;
 
     of_the_parent = open_fence();
     ok(zkr_fence_begin(of_the_parent, 5, 0, 0));
-    thread = thread_start(wait_main, &is_over);
+    pthread_t thread = thread_start(wait_main, &is_over);
     while (!atomic_load(&is_over))
         ends_well(start(free_that_of_the_parent, -1));
-    result = thread_join(thread);
+    void *result = thread_join(thread);
     assert_non_null(result);
     zkr_fence_end(of_the_parent);
     zkr_fence_free(of_the_parent);
@@ -405,11 +393,10 @@ TEST(a_process_that_dies_in_a_section_leaves_it)
 {
     zkr_fence *f = open_fence();
     int pipes[2];
-    pid_t pid;
     char c;
 
     assert_int_equal(pipe(pipes), 0);
-    pid = start(hold, pipes[1]);
+    pid_t pid = start(hold, pipes[1]);
     assert_int_equal(read(pipes[0], &c, 1), 1);
     assert_int_equal(zkr_fence_begin(f, 6, 0, 0), ZKR_EBUSY);
     assert_int_equal(zkr_fence_begin(f, 6, 0, 50), ZKR_ETIMEDOUT);
@@ -464,8 +451,6 @@ TEST(processes_exclude_each_other_and_tokens_never_go_back)
     pid_t pids[PROCESSES];
     int64_t seen[2];
     char data[4096];
-    zkr_fence *f;
-    size_t len;
 
     memset(data, 0, sizeof(data));
     write_file(in_dir("data"), data, sizeof(seen));
@@ -473,13 +458,12 @@ TEST(processes_exclude_each_other_and_tokens_never_go_back)
         pids[i] = start(count_in_file, i);
     for (int i = 0; i < PROCESSES; i++)
         ends_well(pids[i]);
-    len = read_file(in_dir("data"), data, sizeof(data));
+    size_t len = read_file(in_dir("data"), data, sizeof(data));
     memcpy(seen, data, sizeof(seen));
     assert_true(seen[0] == SECTIONS && seen[1] >= SECTIONS - PROCESSES);
     assert_int_equal(len, sizeof(seen) + (size_t)seen[1] + 1);
-    f = open_fence();
+    AUTO(fence) f = open_fence();
     assert_true(highest(f) == SECTIONS);
-    zkr_fence_free(f);
 }
 
 static int climb(int out)
@@ -506,12 +490,10 @@ TEST(kill_9_in_the_middle_loses_nothing)
     for (long round = 0; round < 60; round++) {
         struct timespec some = { .tv_nsec = round * 397 % 97 * 100000 };
         int64_t token = accepted;
-        zkr_fence *f;
         int pipes[2];
-        pid_t pid;
 
         assert_int_equal(pipe(pipes), 0);
-        pid = start(climb, pipes[1]);
+        pid_t pid = start(climb, pipes[1]);
         (void)close(pipes[1]);
         if (round % 4 != 0)
             assert_int_equal(read(pipes[0], &accepted, sizeof(accepted)),
@@ -524,13 +506,12 @@ TEST(kill_9_in_the_middle_loses_nothing)
             ;
         (void)close(pipes[0]);
         assert_true(accepted >= token);
-        f = open_fence();
+        AUTO(fence) f = open_fence();
         token = highest(f);
         assert_true(token == accepted || token == accepted + 1);
         assert_int_equal(zkr_fence_accept(f, accepted - 1, 0),
                          accepted <= 1 ? ZKR_EINVAL : ZKR_ESTALE);
         accepted = token;
-        zkr_fence_free(f);
     }
     assert_true(accepted >= 45); /* the child that was waited for has accepted
                                     one */
@@ -568,12 +549,11 @@ TEST(a_signal_ends_no_wait_for_another_process)
     zkr_fence *f = open_fence();
     int pipes[2];
     char byte;
-    pid_t pid;
 
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
     assert_int_equal(pipe(pipes), 0);
     assert_int_equal(pipe(told), 0);
-    pid = start(hold_and_send_signals, pipes[1]);
+    pid_t pid = start(hold_and_send_signals, pipes[1]);
     while (read(pipes[0], &byte, 1) != 1)
         continue;
     ok(zkr_fence_begin(f, 6, 0, -1));
@@ -628,12 +608,9 @@ static int fill(int out)
 
 TEST(a_full_disk_is_an_error_and_changes_nothing)
 {
-    zkr_fence *f;
-
     ends_well(start(fill, -1));
-    f = open_fence();
+    AUTO(fence) f = open_fence();
     assert_true(highest(f) == 6);
-    zkr_fence_free(f);
 }
 
 /* This holds for a fence that is open and for one that is opened later. */
@@ -653,13 +630,12 @@ static void is_damaged(zkr_fence *f)
 
 TEST(a_damaged_file_is_an_error_and_stays_as_it_is)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
     char text[128];
     char now[128];
-    size_t len;
 
     ok(zkr_fence_accept(f, 1234, 0));
-    len = read_file(file, text, sizeof(text));
+    size_t len = read_file(file, text, sizeof(text));
     for (size_t i = 0; i < len; i++) {
         text[i] = (char)(text[i] ^ 1);
         write_file(file, text, len);
@@ -672,7 +648,6 @@ TEST(a_damaged_file_is_an_error_and_stays_as_it_is)
     }
     write_file(file, text, len);
     assert_true(highest(f) == 1234); /* as soon as it is mended */
-    zkr_fence_free(f);
 }
 
 TEST(a_file_that_has_gone_is_not_a_new_one)
@@ -693,27 +668,22 @@ TEST(a_file_that_has_gone_is_not_a_new_one)
 /* Two fences that lock different files would not exclude each other. */
 TEST(a_lock_file_that_was_replaced_is_noticed)
 {
-    zkr_fence *f = open_fence();
-    zkr_fence *next;
+    AUTO(fence) f = open_fence();
 
     ok(zkr_fence_accept(f, 5, 0));
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
-    next = open_fence(); /* the fence itself is still there */
+    AUTO(fence) next = open_fence(); /* the fence itself is still there */
     assert_true(highest(next) == 5);
     assert_int_equal(zkr_fence_accept(f, 6, 0), ZKR_EDAMAGED);
     ok(zkr_fence_accept(next, 6, 0));
-    zkr_fence_free(f);
-    zkr_fence_free(next);
 }
 
 /* A crash while it was set up leaves an empty lock file, with or without the
  * fence. */
 TEST(a_set_up_that_was_cut_short_is_done_again)
 {
-    zkr_fence *f;
-
     write_file(in_dir("fence.lock"), "", 0);
-    f = open_fence();
+    zkr_fence *f = open_fence();
     ok(zkr_fence_accept(f, 5, 0));
     zkr_fence_free(f);
     write_file(in_dir("fence.lock"), "", 0);

@@ -88,7 +88,7 @@ static void write_text(const char *path, const char *text)
 /* A file must not have its name before its contents are on the disk. */
 TEST(an_accepted_token_is_on_the_disk)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
 
     start_log(-1);
     ok(zkr_fence_accept(f, 5, 0));
@@ -96,7 +96,6 @@ TEST(an_accepted_token_is_on_the_disk)
     start_log(-1);
     ok(zkr_fence_accept(f, 5, 0)); /* it is there */
     assert_string_equal(calls, "");
-    zkr_fence_free(f);
 }
 
 /* The writer has failed, or was killed, before the record was on the disk. A
@@ -104,8 +103,8 @@ TEST(an_accepted_token_is_on_the_disk)
 TEST(a_token_written_by_another_is_written_once_more)
 {
     static const char written[] = "sync fence.new, rename, sync dir";
-    zkr_fence *f = open_fence();
-    zkr_fence *other = open_fence();
+    AUTO(fence) f = open_fence();
+    AUTO(fence) other = open_fence();
 
     start_log(2);
     assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
@@ -121,8 +120,6 @@ TEST(a_token_written_by_another_is_written_once_more)
     ok(zkr_fence_accept(f, 5, 0));
     ok(zkr_fence_accept(other, 5, 0));
     assert_string_equal(calls, "");
-    zkr_fence_free(f);
-    zkr_fence_free(other);
 }
 
 /* The lock file says that there was a fence, so it must not say so before there
@@ -142,7 +139,7 @@ TEST(a_fence_is_on_the_disk_before_it_must_be_there)
 
 TEST(a_disk_that_fails_is_an_error)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
 
     for (int good = 0; good < 3; good++) {
         start_log(good);
@@ -154,7 +151,6 @@ TEST(a_disk_that_fails_is_an_error)
          * was told that it was accepted. */
         assert_true(highest(f) == (good < 2 ? 0 : 7));
     }
-    zkr_fence_free(f);
 }
 
 TEST(a_set_up_that_fails_is_an_error)
@@ -174,14 +170,13 @@ TEST(a_set_up_that_fails_is_an_error)
 /* The file that a crash has left is longer than the one that is written now. */
 TEST(a_new_file_that_was_left_is_overwritten)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
 
     write_text(in_dir("fence.new"),
                "zkrecipes fence 1, highest 1234567890123456789, exclusive "
                "1234567890123456789, crc32 00000000\n");
     ok(zkr_fence_accept(f, 5, 0));
     assert_true(highest(f) == 5);
-    zkr_fence_free(f);
 }
 
 /* In a directory where others may write, a link must not make us write
@@ -208,7 +203,7 @@ TEST(links_are_not_followed)
 /* A program that is started in a section must not keep the lock. */
 TEST(no_descriptor_is_inherited)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
     int seen = 0;
 
     for (int fd = 0; fd < 256; fd++) {
@@ -218,5 +213,4 @@ TEST(no_descriptor_is_inherited)
         assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
     }
     assert_int_equal(seen, 2); /* the directory and the lock */
-    zkr_fence_free(f);
 }

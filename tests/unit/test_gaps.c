@@ -84,11 +84,9 @@ static void oversleep(struct zkr__mtx *mtx, int64_t deadline) ZKR__NO_ANALYSIS
 WRAP(bool, zkr__cond_wait,
      (struct zkr__cond * cond, struct zkr__mtx *mtx, int64_t deadline))
 {
-    bool in_time;
-
     if (is_the_gap())
         SET(go, true);
-    in_time = __real_zkr__cond_wait(cond, mtx, deadline);
+    bool in_time = __real_zkr__cond_wait(cond, mtx, deadline);
     oversleep(mtx, deadline);
     return in_time;
 }
@@ -295,21 +293,18 @@ struct play {
 static bool play_once(const struct play *p, void (*const *intruder)(void),
                       int gap)
 {
-    pthread_t thread;
-    bool was_there;
-
     begin();
     if (p->holds)
         hold();
     SET(go, gap == 0);
     SET(done, false);
-    thread = thread_start(intrude, (void *)(uintptr_t)intruder);
+    pthread_t thread = thread_start(intrude, (void *)(uintptr_t)intruder);
     SET(gaps_left, gap);
     SET(thread_with_gaps, p->thread);
     if (gap == 0)
         relax(500000);
     p->call();
-    was_there = GET(go);
+    bool was_there = GET(go);
     SET(thread_with_gaps, NULL);
     SET(go, true);
     thread_join(thread);
@@ -384,11 +379,9 @@ TEST(a_reentrant_mutex)
 
 static void free_held_reentrant(void)
 {
-    zkr_reentrant_mutex *r = NULL;
+    AUTO(reentrant_mutex) r = NEW(reentrant_mutex, it.s, "/lock", NULL);
 
-    ok(zkr_reentrant_mutex_new(it.s, "/lock", NULL, &r));
     any_result(zkr_reentrant_mutex_acquire(r, REPLY_MS));
-    zkr_reentrant_mutex_free(r);
 }
 
 TEST(the_end_of_a_reentrant_mutex_that_is_held)

@@ -2,6 +2,7 @@
 /* Tests of the watch on the holder's own node, and of listeners that are
  * registered late, removed, or slow. The sessions have no lease, so that no
  * heartbeat finds the loss first. */
+#include "scope.h"
 #include "unit.h"
 
 #include <poll.h>
@@ -239,8 +240,8 @@ TEST_WITH(a_node_of_our_name_that_came_later_is_not_ours, setup_free, teardown)
 /* All holders of an unfair mutex have nodes of one name. */
 TEST(the_node_of_another_confirms_nothing)
 {
-    zkr_unfair_mutex *unfair = NULL;
-    zkr_grant *held = NULL;
+    AUTO(unfair_mutex) unfair = NULL;
+    AUTO(grant) held = NULL;
 
     ok(zkr_grant_release(g));
     ok(zkr_unfair_mutex_new(s, "/lock", NULL, &unfair));
@@ -250,8 +251,6 @@ TEST(the_node_of_another_confirms_nothing)
     assert_int_equal(zkr_grant_verify(held, -1), ZKR_ELOST);
     assert_int_equal(zkr_grant_check(held), ZKR_ELOST);
     assert_false(zkr_grant_is_held(held) || zkr_grant_is_held(NULL));
-    zkr_grant_free(held);
-    zkr_unfair_mutex_free(unfair);
 }
 
 /* -- why it is lost ------------------------------------------------------- */
@@ -389,7 +388,7 @@ TEST_ROWS(reasons_together_make_one, together, t)
 
 TEST(a_deletion_in_a_living_session_is_not_its_end)
 {
-    zkr_grant *lost = g;
+    AUTO(grant) lost = g;
 
     client_await_rest();
     client_changes_node(NULL);
@@ -398,7 +397,6 @@ TEST(a_deletion_in_a_living_session_is_not_its_end)
     client_says(ZKR__ZK_EXPIRED);
     await_epoch(2);
     assert_int_equal(zkr_grant_loss(lost), ZKR_LOSS_DELETED);
-    zkr_grant_free(lost);
 }
 
 /* The servers would refuse it, too; here no request is sent. */
@@ -495,7 +493,7 @@ TEST(all_that_happens_meanwhile_is_told)
 {
     struct heard of_grant = { .count = 0 };
     struct heard of_session = { .count = 0 };
-    zkr_listener *l = NULL;
+    AUTO(listener) l = NULL;
 
     listen_by(&of_grant);
     ok(zkr_session_listen(s, on_session, &of_session, &l));
@@ -504,7 +502,6 @@ TEST(all_that_happens_meanwhile_is_told)
     hears(&of_grant, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
     hears(&of_session, 3, ZKR_SESSION_CONNECTED, ZKR_SESSION_SUSPENDED,
           ZKR_SESSION_RECONNECTED);
-    zkr_listener_free(l);
 }
 
 /* It does not get the events that were due to the listener before it. */
@@ -576,27 +573,24 @@ static void *dispatch_main(void *unused)
 
 static pthread_t dispatch_beside(zkr_listener **ret_listener)
 {
-    pthread_t thread;
-
     atomic_store(&is_inside, false);
     atomic_store(&may_leave, false);
     atomic_store(&has_left, false);
     ok(zkr_session_listen(s, stay_inside, NULL, ret_listener));
-    thread = thread_start(dispatch_main, NULL);
+    pthread_t thread = thread_start(dispatch_main, NULL);
     AWAIT(atomic_load(&is_inside));
     return thread;
 }
 
 TEST(only_one_thread_dispatches)
 {
-    zkr_listener *l = NULL;
+    AUTO(listener) l = NULL;
     pthread_t thread = dispatch_beside(&l);
 
     assert_int_equal(zkr_session_dispatch(s), ZKR_EBUSY);
     atomic_store(&may_leave, true);
     thread_join(thread);
     dispatch();
-    zkr_listener_free(l);
 }
 
 /* The memory would be freed while the callback runs. */

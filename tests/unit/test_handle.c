@@ -58,17 +58,12 @@ static void *connect_late(void *unused)
  * late. */
 TEST(a_lease_begins_before_the_session_is_asked_for)
 {
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
-    pthread_t thread;
-    zkr_grant *g;
-
     client_connects(false);
-    thread = thread_start(connect_late, NULL);
-    s = open_session(0);
+    pthread_t thread = thread_start(connect_late, NULL);
+    AUTO(session) s = open_session(0);
     thread_join(thread);
-    m = new_mutex(s);
-    g = acquire(m);
+    AUTO(mutex) m = new_mutex(s);
+    zkr_grant *g = acquire(m);
     ok(zkr_grant_check(g));
     assert_in_range(zkr_grant_valid_until(g), 1, latest_end());
     give_back(g);
@@ -143,7 +138,6 @@ TEST(without_its_credentials_it_is_not_connected)
     AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
     AUTO(mutex) m = new_mutex(s);
     AUTO(listener) l = NULL;
-    zkr_grant *g;
     int count = 0;
 
     ok(zkr_session_listen(s, count_event, &count, &l));
@@ -152,7 +146,7 @@ TEST(without_its_credentials_it_is_not_connected)
     client_says(ZKR__ZK_CONNECTED);
     client_says(ZKR__ZK_DISCONNECTED);
     client_says(ZKR__ZK_CONNECTED);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     await_state(s, ZKR_SESSION_RECONNECTED);
     ok(zkr_session_dispatch(s));
     assert_int_equal(count, 3); /* connected, suspended, reconnected */
@@ -168,7 +162,6 @@ TEST(the_next_session_begins_anew)
     AUTO(mutex) m = new_mutex(s);
     int64_t first = zkr_session_id(s);
     int64_t first_end = latest_end();
-    zkr_grant *g;
 
     AWAIT(zkr__clock_boot() / ZKR__MS >= client_opened_ms() + 10);
     client_connects(false);
@@ -179,7 +172,7 @@ TEST(the_next_session_begins_anew)
     client_connects(true);
     await_state(s, ZKR_SESSION_RECONNECTED);
     assert_int_not_equal(zkr_session_id(s), first);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     assert_in_range(zkr_grant_valid_until(g), first_end + 1, latest_end());
     give_back(g);
 }
@@ -189,10 +182,9 @@ TEST(the_next_session_begins_anew)
  * wait for each other. */
 static void finds_it_ended(zkr_session *s)
 {
-    AUTO(mutex) m = NULL;
     zkr_grant *none;
 
-    ok(zkr_mutex_new(s, "/another", NULL, &m));
+    AUTO(mutex) m = NEW(mutex, s, "/another", NULL);
     client_refuses(ZKR_ZINVALIDSTATE);
     assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_ELOST);
 }
@@ -226,13 +218,12 @@ TEST(a_handle_that_is_given_up_is_not_heard)
     AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
     AUTO(mutex) m = new_mutex(s);
     struct outcome o = { .rc = 0 };
-    pthread_t thread;
 
     client_stops_at(CLIENT_AT_ONCE);
     client_says(ZKR__ZK_CONNECTED);
     client_await_stop();
     ask_for(m, &o); /* it is kept a little while for their answers */
-    thread = thread_start(go_on_when_lost, s);
+    pthread_t thread = thread_start(go_on_when_lost, s);
     finds_it_ended(s);
     thread_join(thread);
     give_back(granted(&o));
@@ -252,13 +243,10 @@ static void await_scouts(int count)
  * have hangs up, whether or not our session lives. */
 TEST(a_session_that_is_served_no_more_is_given_up)
 {
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
-
     client_grants_timeout(SHORT_MS);
     client_serves_scouts(1000);
-    s = open_session(0);
-    m = new_mutex(s);
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
     for (uint64_t epoch = 2; epoch <= 3; epoch++) {
         AUTO(grant) g = acquire(m);
 
@@ -275,10 +263,8 @@ TEST(a_session_that_is_served_no_more_is_given_up)
  * survives. */
 TEST(a_session_outlives_servers_that_serve_nobody)
 {
-    AUTO(session) s = NULL;
-
     client_grants_timeout(SHORT_MS);
-    s = open_session(0);
+    AUTO(session) s = open_session(0);
     client_says(ZKR__ZK_DISCONNECTED);
     await_scouts(3);
     for (int i = 0; i < 2; i++) { /* there is a quorum, and none */
@@ -295,10 +281,8 @@ TEST(a_session_outlives_servers_that_serve_nobody)
 /* Each loss of the connection counts for itself. */
 TEST(a_session_that_comes_and_goes_is_kept)
 {
-    AUTO(session) s = NULL;
-
     client_grants_timeout(SHORT_MS);
-    s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
     for (int i = 0; i < 4; i++) {
         int count = client_scouts();
 
@@ -316,14 +300,13 @@ TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once)
 {
     AUTO(session) s = NULL;
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    int64_t began;
 
     opts.retry = ZKR_RETRY_EXPONENTIAL_INIT(20, 1000 * PATIENCE_S, 0);
     ok(zkr_session_open("127.0.0.1:2181", &opts, &s));
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
     client_says(ZKR__ZK_EXPIRED);
     AWAIT(client_handles() >= 2);
-    began = zkr__clock_now();
+    int64_t began = zkr__clock_now();
     AWAIT(zkr__clock_now() >= began + 50 * ZKR__MS);
     assert_int_equal(client_handles(), 2);
 }
@@ -411,11 +394,10 @@ TEST(a_break_that_was_put_off_has_broken_nothing)
     AUTO(session) s = open_session(0);
     AUTO(mutex) m = new_mutex(s);
     AUTO(grant) g = acquire(m);
-    pthread_t thread;
 
     client_answers(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP);
     client_stops_at(ZKR__ZK_DELETE);
-    thread = thread_start(delete_meanwhile, NULL);
+    pthread_t thread = thread_start(delete_meanwhile, NULL);
     assert_int_equal(
         zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0),
         ZKR_ZNONODE);
@@ -431,14 +413,12 @@ static const char *const one_and_a_ghost[] = { "one-lock-0000000001",
 /* Its server may find out later, when the claim does not exist any more. */
 TEST(a_ghost_is_not_watched_any_more)
 {
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
     client_shows(one_and_a_ghost, true);
-    s = open_session(ZKR_SESSION_NO_LEASE);
-    m = new_mutex(s);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_GET) >= 2); /* it waits for the other one */
     assert_int_equal(client_requests(ZKR__ZK_UNWATCH), 1);
@@ -451,16 +431,14 @@ TEST(a_ghost_is_not_watched_any_more)
  * would be two at a time. */
 TEST(a_ghost_that_is_being_read_is_left_out_later)
 {
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
     client_shows(one_and_a_ghost, true);
     client_answers_times(ZKR__ZK_GET, ZKR_ZNOAUTH, 1);
     client_stops_at(ZKR__ZK_GET);
-    s = open_session(ZKR_SESSION_NO_LEASE);
-    m = new_mutex(s);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_CHECK) == 1);
     client_goes_on();
@@ -478,14 +456,12 @@ TEST(a_ghost_is_one_for_one_node_of_ours)
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
     static const char *const anew[] = { NULL, "lock-0000000002" };
     static const char *const none[] = { NULL, NULL };
-    AUTO(session) s = NULL;
-    AUTO(mutex) m = NULL;
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
     client_shows(names, true);
-    s = open_session(ZKR_SESSION_NO_LEASE);
-    m = new_mutex(s);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_GET) >= 2);
     client_await_rest();

@@ -165,10 +165,9 @@ TEST(bad_lists_are_told_by_name)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr__hosts hosts;
-        int rc;
 
         memset(&hosts, 0x5a, sizeof(hosts));
-        rc = zkr__hosts_parse(&hosts, rows[i].text, rows[i].chroot);
+        int rc = zkr__hosts_parse(&hosts, rows[i].text, rows[i].chroot);
         if (rc != rows[i].code || strncmp(zkr_error_detail(), rows[i].detail,
                                           strlen(rows[i].detail)) != 0)
             fail_msg("row %zu: %d, '%s', not %d, '%s'", i, rc,

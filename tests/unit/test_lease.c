@@ -359,12 +359,10 @@ static void look(int64_t now)
 
 static void beat(int64_t now)
 {
-    bool shares;
-
     if (1000 * S + now <
         zkr__lease_next(&lease, 1000 * S + on.beat_at, oldest(false)))
         return;
-    shares = zkr__lease_shares(&lease, 1000 * S + now, oldest(false));
+    bool shares = zkr__lease_shares(&lease, 1000 * S + now, oldest(false));
     on.beat_at = now;
     if (shares)
         on.beat_number = 0;
@@ -555,12 +553,9 @@ TEST(the_beat_follows_the_answers)
 /* After a time without writes the next proof is far. */
 TEST(the_first_beat_of_a_grant_comes_sooner)
 {
-    int64_t beat;
-    int64_t end;
-
     beat_until(20 * S);
-    beat = zkr__lease_beat(&lease);
-    end = zkr__lease_until(&lease);
+    int64_t beat = zkr__lease_beat(&lease);
+    int64_t end = zkr__lease_until(&lease);
     assert_int_equal(zkr__lease_first_pace(&lease, end - T / 2 - 1), beat);
     assert_true(zkr__lease_first_pace(&lease, end - T / 2) <= beat / 4);
     assert_int_equal(zkr__lease_pace(&lease, end - T / 4 - 1), beat);
@@ -977,10 +972,8 @@ TEST(a_smaller_timeout_counts_for_all)
  * nobody deletes the node. */
 TEST(a_promised_lease_stays_promised)
 {
-    int64_t longer;
-
     zkr__lease_begin(&lease, 1000 * S);
-    longer = zkr__lease_until(&lease);
+    int64_t longer = zkr__lease_until(&lease);
     assert_int_equal(zkr__lease_promised(&lease), longer);
     zkr__lease_connected(&lease, 900 * S, T / 2);
     assert_true(zkr__lease_until(&lease) < longer);

@@ -54,10 +54,7 @@ static void *replace(void *ret_had_returned)
 
 static pthread_t start(void *(*run)(void *), void *arg)
 {
-    pthread_t thread;
-
-    thread = thread_start(run, arg);
-    return thread;
+    return thread_start(run, arg);
 }
 
 static int setup(void)
@@ -77,10 +74,8 @@ FIXTURE(setup, silence)
 
 static pthread_t enter_hook(void)
 {
-    pthread_t writer;
-
     zkr_log_set(ZKR_LOG_ERROR, stay, NULL);
-    writer = start(write_line, NULL);
+    pthread_t writer = start(write_line, NULL);
     while (sem_wait(&is_inside) != 0)
         ;
     return writer;

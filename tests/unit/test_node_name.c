@@ -90,10 +90,9 @@ static void assert_parses(const char *name, uint32_t markers,
 {
     int64_t got_seq = UNTOUCHED;
     char *copy = strdup(name);
-    enum zkr__kind got;
 
     assert_non_null(copy);
-    got = zkr__node_name_parse(copy, markers, &got_seq);
+    enum zkr__kind got = zkr__node_name_parse(copy, markers, &got_seq);
     free(copy);
     if (got != kind || got_seq != seq)
         fail_msg("'%.80s': kind %d, sequence %" PRId64

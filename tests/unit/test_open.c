@@ -70,12 +70,10 @@ TEST(claims_wait_for_the_connection)
     struct told opened;
     struct told acquired = { .error = 1 };
     zkr_grant *g = NULL;
-    zkr_session *s;
-    zkr_mutex *m;
 
     client_connects(false);
-    s = begin(REFUSED, FOREVER_MS, 0, &opened);
-    m = new_mutex(s);
+    zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &opened);
+    zkr_mutex *m = new_mutex(s);
     ok(zkr_mutex_acquire_async(m, -1, on_acquire, &acquired, NULL));
     assert_int_equal(zkr_mutex_acquire(m, 0, &g), ZKR_ZCONNECTIONLOSS);
     assert_int_equal(zkr_mutex_acquire(m, 5, &g), ZKR_ETIMEDOUT);
@@ -99,14 +97,12 @@ TEST(a_waiting_acquire_ends_with_an_open_that_fails)
         struct told opened;
         struct told acquired = { .error = 1 };
         zkr_grant *g = NULL;
-        zkr_session *s;
-        zkr_mutex *m;
 
         client_reset();
         client_connects(false);
         client_answers(ZKR__ZK_EXISTS, ZKR_ZNONODE);
-        s = begin(REFUSED, FOREVER_MS, 0, &opened);
-        m = new_mutex(s);
+        zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &opened);
+        zkr_mutex *m = new_mutex(s);
         client_stops_at(ZKR__ZK_CREATE);
         ok(zkr_mutex_acquire_async(m, -1, on_acquire, &acquired, NULL));
         client_connects(true);
@@ -136,12 +132,11 @@ TEST(each_server_has_its_share_of_an_open)
 
     for (size_t i = 0; i < COUNT(servers); i++) {
         struct told opened;
-        zkr_session *s;
 
         client_reset();
         client_connects(false);
         client_serves_at(servers[i]);
-        s = begin(SERVERS, 8000, 0, &opened);
+        zkr_session *s = begin(SERVERS, 8000, 0, &opened);
         await(&opened);
         assert_int_equal(opened.error, ZKR_OK);
         assert_in_range(client_handles(), 2, 4);
@@ -162,12 +157,11 @@ static unsigned attempts(struct zkr_session *s)
 /* They begin with the short ones again, not with those of the open. */
 TEST(each_server_has_its_share_after_an_expiry)
 {
-    AUTO(session) s = NULL;
     struct told opened;
 
     client_connects(false);
     client_serves_at("127.0.0.2:1");
-    s = begin(SERVERS, 4000, 0, &opened);
+    AUTO(session) s = begin(SERVERS, 4000, 0, &opened);
     await(&opened);
     assert_in_range(attempts(s), 1, 3);
     client_says(ZKR__ZK_EXPIRED);
@@ -180,10 +174,9 @@ TEST(each_server_has_its_share_after_an_expiry)
 /* Those that were replaced while the connector closed a handle. */
 TEST(no_attempt_is_at_servers_that_were_replaced)
 {
-    AUTO(session) s = NULL;
     struct told opened;
 
-    s = begin(SERVERS, FOREVER_MS, 0, &opened);
+    AUTO(session) s = begin(SERVERS, FOREVER_MS, 0, &opened);
     await(&opened);
     zkr__session_lock(s);
     s->attempt.servers = strdup("127.0.0.9:1,127.0.0.1:1");
@@ -208,6 +201,7 @@ static const struct {
 TEST(credentials_take_the_place_of_those_of_the_open)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+
     AUTO(session)
     s = open_session_with(
         OPTS(session, .auth_scheme = "digest", .auth = "user:old"));
@@ -235,11 +229,10 @@ TEST(credentials_take_the_place_of_those_of_the_open)
 /* Nothing would be won, and its only attempt might be about to succeed. */
 TEST(one_server_has_all_the_time)
 {
-    AUTO(session) s = NULL;
     struct told opened;
 
     client_connects(false);
-    s = begin("127.0.0.1:1", 2500, 0, &opened);
+    AUTO(session) s = begin("127.0.0.1:1", 2500, 0, &opened);
     await(&opened);
     assert_int_equal(opened.error, ZKR_EREFUSED);
     assert_int_equal(client_handles(), 1);
@@ -270,11 +263,10 @@ TEST(that_there_is_no_handle_is_told)
 {
     for (int i = 0; i < 4; i++) {
         struct told told;
-        zkr_session *s;
 
         connector_first = i % 2 == 0;
         client_makes_no_handle(1, ZKR_EHOSTS);
-        s = begin(REFUSED, FOREVER_MS, 0, &told);
+        zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &told);
         await(&told);
         assert_int_equal(told.error, ZKR_EHOSTS);
         assert_non_null(strstr(told.detail, REFUSED));
@@ -286,12 +278,11 @@ TEST(that_there_is_no_handle_is_told)
 /* The fake client says nothing; the port refuses. */
 TEST(an_open_tries_until_its_deadline)
 {
-    AUTO(session) s = NULL;
     int64_t before = zkr__clock_now();
     struct told told;
 
     client_connects(false);
-    s = begin(REFUSED, 300, 0, &told);
+    AUTO(session) s = begin(REFUSED, 300, 0, &told);
     await(&told);
     assert_int_equal(told.error, ZKR_EREFUSED);
     assert_true(zkr__clock_now() - before >= 300 * ZKR__MS);
@@ -333,11 +324,10 @@ TEST(a_close_before_the_end_is_told)
 
 TEST(credentials_that_are_refused_are_told)
 {
-    AUTO(session) s = NULL;
     struct told told;
 
     client_connects(false);
-    s = begin(REFUSED, FOREVER_MS, 0, &told);
+    AUTO(session) s = begin(REFUSED, FOREVER_MS, 0, &told);
     client_says(ZKR__ZK_AUTH_FAILED);
     AWAIT(client_handles() != 0);
     client_says(ZKR__ZK_AUTH_FAILED);
@@ -363,11 +353,9 @@ TEST(in_its_own_loop_the_program_is_told_there)
 TEST(the_callback_may_be_missing)
 {
     AUTO(session) s = NULL;
-    AUTO(grant) g = NULL;
-    AUTO(mutex) m = NULL;
 
     ok(zkr_session_open_async(REFUSED, NULL, NULL, NULL, &s));
-    m = new_mutex(s);
-    ok(zkr_mutex_acquire(m, -1, &g));
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = GRANT(mutex_acquire, m, -1);
     ok(zkr_grant_release(g));
 }

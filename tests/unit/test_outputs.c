@@ -430,11 +430,10 @@ static int complain(char letter, int code)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         unsigned char out[256];
-        int rc;
 
         if (strchr(rows[i].codes, letter) == NULL)
             continue;
-        rc = rows[i].call(out);
+        int rc = rows[i].call(out);
         if (rc == code)
             continue;
         (void)fprintf(stderr, "%s: %s, not %s\n", rows[i].name,
@@ -447,10 +446,9 @@ static int complain(char letter, int code)
 static int with_nothing(char letter, int code)
 {
     const struct given all = given;
-    int wrong;
 
     memset(&given, 0, sizeof(given));
-    wrong = complain(letter, code);
+    int wrong = complain(letter, code);
     given = all;
     return wrong;
 }
@@ -476,10 +474,8 @@ static int without_credentials(char letter, int code)
 /* What was opened on the session lives as long as itself. */
 static int when_closed(char letter, int code)
 {
-    int wrong;
-
     (void)zkr_session_close(given.session);
-    wrong = complain(letter, code);
+    int wrong = complain(letter, code);
     given.session = NULL;
     return wrong;
 }
@@ -600,12 +596,10 @@ static void ends_after(const struct row *row, int64_t timeout_ms)
 {
     int64_t began = zkr__clock_now();
     unsigned char out[256];
-    int64_t took_ms;
-    int rc;
 
     given.timeout_ms = timeout_ms;
-    rc = row->call(out);
-    took_ms = (zkr__clock_now() - began) / ZKR__MS;
+    int rc = row->call(out);
+    int64_t took_ms = (zkr__clock_now() - began) / ZKR__MS;
     if (rc == ZKR_OK)
         fail_msg("%s succeeds", row->name);
     if (took_ms < SHORT_MS || took_ms >= LONG_MS)
@@ -641,16 +635,16 @@ struct waiter {
 static void *wait_without_limit(void *user)
 {
     struct waiter *w = user;
+
     union {
         unsigned char bytes[256];
         struct zkr_reply *reply;
         struct zkr_participants *list;
         zkr_grant *grants[256 / sizeof(void *)];
     } out;
-    int rc;
 
     given = *w->given;
-    rc = w->row->call(out.bytes);
+    int rc = w->row->call(out.bytes);
     /* It may be answered when the servers go on, before the close. */
     if (rc == ZKR_OK && strstr(w->row->name, "_acquire") != NULL)
         zkr_grants_free(out.grants, w->row->size / sizeof(void *));
@@ -671,9 +665,9 @@ TEST_WITH(less_than_zero_waits_without_limit, setup_short, teardown_silent)
     struct waiter waiters[COUNT(rows)] = { { .row = NULL } };
     struct given theirs = given;
 
-    ok(zkr_txn_new(given.session, NULL, &txn));
+    txn = NEW(txn, given.session, NULL);
     ok(zkr_txn_delete(txn, "/lock", 0));
-    ok(zkr_double_barrier_new(given.session, "/lock", 2, NULL, &member));
+    member = NEW(double_barrier, given.session, "/lock", 2, NULL);
     theirs.txns[0] = txn;
     theirs.member = member;
     theirs.timeout_ms = -1;

@@ -26,11 +26,9 @@ static struct timespec fake_boot;
 
 WRAP(int, gethostname, (char *name, size_t len))
 {
-    size_t fake_len;
-
     if (fake_host == NULL)
         return __real_gethostname(name, len);
-    fake_len = strlen(fake_host);
+    size_t fake_len = strlen(fake_host);
     memcpy(name, fake_host, fake_len < len ? fake_len + 1 : len);
     return fake_len < len ? 0 : -1;
 }
@@ -121,10 +119,9 @@ static time_t start_of(void)
 {
     const char *text = json_string_value(json_object_get(json, "start"));
     struct tm tm = { 0 };
-    const char *end;
 
     assert_non_null(text);
-    end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
     assert_non_null(end);
     assert_string_equal(end, "");
     assert_int_equal(strlen(text), strlen("2026-11-21T02:45:48Z"));
@@ -153,6 +150,7 @@ TEST(record_says_who_we_are)
 TEST(real_host_is_told)
 {
     char host[256] = "";
+
     write_with(NULL);
 
     assert_int_equal(gethostname(host, sizeof(host) - 1), 0);
@@ -183,10 +181,8 @@ TEST(label_is_kept_as_it_is)
 
 TEST(start_is_when_this_process_started)
 {
-    time_t now;
-
     write_with(NULL);
-    now = time(NULL);
+    time_t now = time(NULL);
     assert_in_range(start_of(), now - 600, now + 1);
 }
 
@@ -196,12 +192,10 @@ TEST(start_is_when_this_process_started)
  * second. */
 TEST(start_does_not_depend_on_when_it_is_asked)
 {
-    time_t start;
-
     fake_wall = (struct timespec){ 1700000000, 900000000 };
     fake_boot = (struct timespec){ 500000, 100000000 };
     write_with(NULL);
-    start = start_of();
+    time_t start = start_of();
     fake_wall = (struct timespec){ 1700000001, 300000000 }; /* 0.4 s later */
     fake_boot = (struct timespec){ 500000, 500000000 };
     write_with(NULL);
@@ -239,8 +233,7 @@ TEST(nastiest_names_fit)
     memset(program, '"', sizeof(program) - 1);
     program_invocation_short_name = program;
     fake_host = host;
-    assert_int_equal(
-        pthread_setname_np(pthread_self(), "\\\\\\\\\\\\\\\"\"\"\"\""), 0);
+    ok(pthread_setname_np(pthread_self(), "\\\\\\\\\\\\\\\"\"\"\"\""));
     write_with(label);
     assert_text("label", label);
     assert_text("host", host);
@@ -260,11 +253,9 @@ TEST(nothing_is_dropped_that_fits)
     program_invocation_short_name = program;
     fake_host = host;
     for (size_t i = 0; i < ZKR_LABEL_MAX; i++) {
-        size_t len;
-
         label[i] = 'x';
         write_with(label);
-        len = json_dumpb(json, NULL, 0, JSON_COMPACT);
+        size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
         longest = len > longest ? len : longest;
     }
     assert_int_equal(longest, ZKR__OWNER_MAX);
@@ -353,9 +344,8 @@ static void *write_there(void *arg)
 TEST(record_is_of_the_calling_thread)
 {
     struct from_thread t = { "", 0, -1 };
-    pthread_t thread;
+    pthread_t thread = thread_start(write_there, &t);
 
-    thread = thread_start(write_there, &t);
     thread_join(thread);
     assert_int_equal(t.rc, ZKR_OK);
     json = json_loads(t.data, 0, NULL);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "scope.h"
 #include "unit.h"
 
 #define NOT_UTF8 "is not valid UTF-8"
@@ -22,18 +23,16 @@ static void assert_faults(const char *(*fault_of)(const char *),
                           const struct row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        char *input = strdup(rows[i].input);
-        const char *fault;
+        AUTO(text) input = strdup(rows[i].input);
 
         assert_non_null(input);
-        fault = fault_of(input);
+        const char *fault = fault_of(input);
         if (fault == NULL
                 ? rows[i].fault != NULL
                 : rows[i].fault == NULL || strcmp(fault, rows[i].fault) != 0)
             fail_msg("row %zu, '%s': '%s', not '%s'", i, input,
                      fault == NULL ? "no fault" : fault,
                      rows[i].fault == NULL ? "no fault" : rows[i].fault);
-        free(input);
     }
 }
 
@@ -258,11 +257,10 @@ TEST(parent_and_child_are_joined)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char *path = zkr__path_join(rows[i][0], rows[i][1]);
+        AUTO(text) path = zkr__path_join(rows[i][0], rows[i][1]);
 
         assert_non_null(path);
         assert_string_equal(path, rows[i][2]);
-        free(path);
     }
 }
 

@@ -184,7 +184,6 @@ static int begin_to_break(struct breaking *b)
 {
     struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply = NULL;
-    int looks;
 
     open_with(ZKR_RETRY_N_TIMES_INIT(9, 1));
     opts.mode = ZKR_CREATE_EPHEMERAL;
@@ -193,7 +192,7 @@ static int begin_to_break(struct breaking *b)
     ok(zkr_session_exists(s, broken, -1, &reply));
     b->token = reply->stat.czxid;
     zkr_reply_free(reply);
-    looks = client_requests(ZKR__ZK_EXISTS) + 2;
+    int looks = client_requests(ZKR__ZK_EXISTS) + 2;
     client_answers_times(ZKR__ZK_DELETE, ZKR_ZCONNECTIONLOSS, 1);
     client_stops_at(ZKR__ZK_DELETE);
     b->thread = thread_start(break_it, b);

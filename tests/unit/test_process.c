@@ -93,10 +93,8 @@ static int has_another_twice(void)
 
 static int has_its_own(void)
 {
-    int rc;
-
     above = zkr__process_number();
-    rc = forked(has_another_twice);
+    int rc = forked(has_another_twice);
     return rc != 0 || zkr__process_is(above) ? rc : 4;
 }
 
@@ -111,10 +109,8 @@ TEST(a_child_has_another_number)
 /* No handler of pthread_atfork() runs in such a child. */
 static int clones(void)
 {
-    pid_t pid;
-
     above = zkr__process_number();
-    pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (pid == 0)
         _exit(has_another());
     return wait_for(pid);
@@ -162,15 +158,13 @@ static int uses_what_is_not_its_own(void)
 
 static int holds_a_lock_as_process_1(void)
 {
-    int rc;
-
     client_reset();
     s = open_session(0);
     m = new_mutex(s);
     if (getpid() != 1 || zkr_mutex_acquire(m, -1, &g) != ZKR_OK ||
         zkr_fence_new(NULL, &fence) != ZKR_OK)
         return 20;
-    rc = forked_apart(uses_what_is_not_its_own);
+    int rc = forked_apart(uses_what_is_not_its_own);
     if (rc != 0)
         return rc;
     return zkr_grant_check(g) == ZKR_OK ? 0 : 21;

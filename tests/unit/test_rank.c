@@ -55,13 +55,11 @@ static void start_listener(char name[32])
 static bool follows(struct answer a)
 {
     char name[32];
-    pthread_t thread;
-    bool said;
 
     answer = a;
     start_listener(name);
-    assert_int_equal(pthread_create(&thread, NULL, serve, NULL), 0);
-    said = zkr__probe_follows(name, a.stays ? 100 : 5000);
+    pthread_t thread = thread_start(serve, NULL);
+    bool said = zkr__probe_follows(name, a.stays ? 100 : 5000);
     (void)pthread_join(thread, NULL);
     (void)close(listener);
     return said;

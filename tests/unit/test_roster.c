@@ -257,7 +257,6 @@ static void make_name(char name[NAME_SIZE], bool is_mutex, size_t unique,
     enum zkr__marker marker =
         markers[unit_random(seed) % (is_mutex ? 2 : COUNT(markers))];
     int number = (int)(unit_random(seed) % 5) - 1;
-    size_t len;
 
     if (unit_random(seed) % 8 == 0) {
         (void)snprintf(name, NAME_SIZE, "%zu-gate-%010d", unique, number);
@@ -267,7 +266,7 @@ static void make_name(char name[NAME_SIZE], bool is_mutex, size_t unique,
                          textf("%08x-0000-4000-8000-%012zx",
                                (unsigned)(unit_random(seed) % 16), unique),
                          marker);
-    len = strlen(name);
+    size_t len = strlen(name);
     (void)snprintf(name + len, NAME_SIZE - len, "%010d", number);
 }
 

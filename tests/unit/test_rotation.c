@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the rotation: each server, and each address of a name, is in front
  * once, and all names stay in the list. */
+#include "scope.h"
 #include "unit.h"
 
 #include <arpa/inet.h>
@@ -55,11 +56,10 @@ static void assert_lists(const char *servers, const char *const lists[],
 {
     for (unsigned number = 0; number < 2 * count; number++) {
         size_t some = 0;
-        char *list = zkr__servers_rotated(servers, number, &some);
+        AUTO(text) list = zkr__servers_rotated(servers, number, &some);
 
         assert_int_equal(some, count);
         assert_string_equal(list, lists[number % count]);
-        free(list);
     }
 }
 
@@ -96,12 +96,10 @@ TEST(the_first_64_are_in_front)
 {
     char servers[70 * sizeof("one:70")] = "";
     size_t count = 0;
-    char *list;
 
     for (int i = 1; i <= 70; i++)
         (void)sprintf(strchr(servers, '\0'), "%sone:%d", i == 1 ? "" : ",", i);
-    list = zkr__servers_rotated(servers, 64, &count);
+    AUTO(text) list = zkr__servers_rotated(servers, 64, &count);
     assert_int_equal(count, 64);
     assert_string_equal(list, servers);
-    free(list);
 }

@@ -117,22 +117,20 @@ TEST(want_of_descriptors_is_no_fault_of_a_file)
                                      .tls_cert = name,
                                      .tls_key = name };
     struct rlimit before;
-    struct rlimit none;
     char reason[256];
     bool hangs_up;
     int fd = mkstemp(name);
-    int rc;
 
     if (!ZKR__CLIENT_INSIDE) {
         (void)unlink(name);
         skip();
     }
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-    none = (struct rlimit){ 0, before.rlim_max };
+    struct rlimit none = { 0, before.rlim_max };
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    rc = ZKR__CLIENT_INSIDE ? zkr__tls_try(&opts, "a:1", fd, 0, reason,
-                                           sizeof(reason), &hangs_up)
-                            : 0;
+    int rc = ZKR__CLIENT_INSIDE ? zkr__tls_try(&opts, "a:1", fd, 0, reason,
+                                               sizeof(reason), &hangs_up)
+                                : 0;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     (void)close(fd);
     (void)unlink(name);

@@ -44,11 +44,9 @@ static void *cancel_and_call(void *arg)
 
 static void call_returns(struct cancelled *c)
 {
-    pthread_t thread;
-    void *result = NULL;
+    pthread_t thread = thread_start(cancel_and_call, c);
+    void *result = thread_join(thread);
 
-    thread = thread_start(cancel_and_call, c);
-    result = thread_join(thread);
     assert_ptr_equal(result, PTHREAD_CANCELED);
     assert_true(c->returned);
 }
@@ -147,17 +145,14 @@ static void on_release(int error, void *user)
 
 static void release_and_wait(zkr_session *s, int deletes, struct told *told)
 {
-    zkr_mutex *m = new_mutex(s);
-    zkr_grant *g = NULL;
+    AUTO(mutex) m = new_mutex(s);
 
     *told = (struct told){ .error = 1, .detail = "?" };
     client_answers(ZKR__ZK_DELETE, deletes);
-    ok(zkr_mutex_acquire(m, -1, &g));
+    AUTO(grant) g = GRANT(mutex_acquire, m, -1);
     ok(zkr_grant_release_async(g, on_release, told));
     AWAIT(atomic_load(&told->error) != 1);
     client_answers(ZKR__ZK_DELETE, ZKR_OK);
-    zkr_grant_free(g);
-    zkr_mutex_free(m);
 }
 
 TEST(how_a_release_ended_is_explained_to_its_callback)
@@ -179,9 +174,8 @@ TEST(how_a_release_ended_is_explained_to_its_callback)
 /* Timers without a delay never release the lock of the session. */
 TEST(a_session_that_is_granted_no_time_does_not_hang)
 {
-    AUTO(session) s = NULL;
     client_grants_timeout(0);
-    s = open_session(0);
+    AUTO(session) s = open_session(0);
     client_grants_timeout(10000);
     zkr_mutex_free(new_mutex(s));
 }
@@ -261,10 +255,8 @@ static const struct forecast {
 /* By the time it is asked for again the answers have become slow. */
 TEST_ROWS(a_forecast_is_believed_for_a_moment, forecasts, f)
 {
-    AUTO(session) s = NULL;
-
     client_grants_timeout(f->timeout_ms);
-    s = open_session(0);
+    AUTO(session) s = open_session(0);
     client_grants_timeout(10000);
     zkr_mutex_free(new_mutex(s));
     zkr__session_lock(s);
@@ -289,15 +281,13 @@ TEST_ROWS(the_watch_of_an_answer_cut_short_is_kept_for_its_event, cut_answers,
           a)
 {
     AUTO(session) s = open_session(0);
-    struct zkr__watch *w;
-    bool kept;
 
     zkr__session_lock(s);
-    w = zkr__watch_new_locked(s, "/node", false, s, NULL);
+    struct zkr__watch *w = zkr__watch_new_locked(s, "/node", false, s, NULL);
     assert_non_null(w);
     zkr__watch_answered_locked(w, ZKR__ZK_GET, a->rc, false);
     zkr__watch_drop_locked(w);
-    kept = !zkr__list_empty(&s->watches);
+    bool kept = !zkr__list_empty(&s->watches);
     zkr__session_unlock(s);
     assert_true(kept);
     zkr__watch_on_event(w, false);

@@ -64,15 +64,12 @@ TEST(a_result_in_a_gap_is_told_once)
 {
     for (int gap = 1; gap <= GAPS; gap++) {
         zkr_watch *watch = NULL;
-        zkr_grant *grant = NULL;
-        zkr_session *s;
-        zkr_mutex *m;
 
         client_reset();
         memset(&told, 0, sizeof(told));
-        s = open_session(ZKR_SESSION_OWN_LOOP);
-        m = new_mutex(s);
-        ok(zkr_mutex_acquire(m, -1, &grant));
+        zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
+        zkr_mutex *m = new_mutex(s);
+        zkr_grant *grant = GRANT(mutex_acquire, m, -1);
         ok(zkr_session_watch(s, zkr_grant_node(grant), ZKR_WATCH_DATA, NULL,
                              on_change, NULL, &watch));
         client_await_rest();

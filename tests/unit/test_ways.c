@@ -47,11 +47,10 @@ static void read_moves(FILE *page, struct picture *picture)
         char from[NAME_LEN + 1];
         char to[NAME_LEN + 1];
         char event[NAME_LEN + 1];
-        int state;
 
         if (sscanf(line, " %31s --> %31[A-Z]: %31[A-Z_]", from, to, event) != 3)
             fail_msg("not a move: %s", line);
-        state = state_of(from);
+        int state = state_of(from);
         if (picture->drawn[state][event_of(event)])
             fail_msg("drawn twice: %s", line);
         picture->drawn[state][event_of(event)] = true;

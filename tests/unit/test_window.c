@@ -129,13 +129,10 @@ static int64_t run(struct link link, int count, int64_t *ret_took)
     int64_t now = 1;
 
     for (int i = 0; i < count; i++) {
-        int64_t came;
-        bool full;
-
         for (; in_flight < window.size; in_flight++)
             sent[(first + in_flight) % ZKR__WINDOW_MAX] = now;
-        full = in_flight >= window.size;
-        came = sent[first] + link.way;
+        bool full = in_flight >= window.size;
+        int64_t came = sent[first] + link.way;
         now = came > now + link.each ? came : now + link.each;
         *ret_took = now - sent[first];
         zkr__window_answered(&window, false, sent[first], now, full);

@@ -24,10 +24,8 @@ static const char connects_at_once[] =
 
 static bool works(void)
 {
-    bool it_does;
-
     zkr__latch_shut();
-    it_does = zkr__latch_works();
+    bool it_does = zkr__latch_works();
     zkr__latch_open();
     return it_does;
 }
@@ -74,10 +72,8 @@ TEST(a_connecting_thread_waits_while_it_is_shut)
 
 static bool has_answered(struct zkr__latch *latch)
 {
-    bool it_has;
-
     zkr__latch_shut();
-    it_has = zkr__latch_has_answered(latch);
+    bool it_has = zkr__latch_has_answered(latch);
     zkr__latch_open();
     return it_has;
 }
@@ -99,9 +95,8 @@ static void *own_main(void *arg)
 /* Another connection, on the io thread of that handle. */
 static void connect_again(struct zkr__latch *latch)
 {
-    pthread_t thread;
+    pthread_t thread = thread_start(own_main, latch);
 
-    thread = thread_start(own_main, latch);
     thread_join(thread);
 }
 
@@ -138,13 +133,11 @@ static void *shut_and_wait(void *forked)
 TEST(a_child_finds_the_latch_open)
 {
     atomic_bool forked = false;
-    pthread_t thread;
     int status = 0;
-    pid_t pid;
 
-    thread = thread_start(shut_and_wait, &forked);
+    pthread_t thread = thread_start(shut_and_wait, &forked);
     AWAIT(atomic_load(&is_shut));
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) { /* no exit: a leak checker would count */
         (void)alarm(5);
         zkr__latch_on_log(connects);

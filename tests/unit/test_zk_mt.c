@@ -880,10 +880,9 @@ static size_t allocated(void)
 TEST(a_request_that_the_client_refuses_goes_with_the_next)
 {
     zoo_op_result_t *results;
-    size_t before;
 
     connect_anew();
-    before = allocated();
+    size_t before = allocated();
     be_refused_often(1000);
     results = client.results;
     client.rc = ZOK;
@@ -897,12 +896,10 @@ TEST(a_request_that_the_client_refuses_goes_with_the_next)
 /* The client has two of them then, and answers both. */
 TEST(a_request_that_was_refused_may_be_answered)
 {
-    const void *refused;
-
     connect_anew();
     client.rc = ZMARSHALLINGERROR;
     assert_int_equal(asked_for(ZKR__ZK_CHECK), ZMARSHALLINGERROR);
-    refused = client.multi_data;
+    const void *refused = client.multi_data;
     client.rc = ZOK;
     assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
     client.multi(ZCONNECTIONLOSS, refused);

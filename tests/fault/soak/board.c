@@ -15,10 +15,9 @@ static struct board *map(const char *dir, int flags)
 {
     char path[PATH_MAX];
     struct board *board = MAP_FAILED;
-    int fd;
 
     (void)snprintf(path, sizeof(path), "%s/board", dir);
-    fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
+    int fd = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
     if (fd >= 0 && ftruncate(fd, sizeof(*board)) == 0)
         board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED,
                      fd, 0);

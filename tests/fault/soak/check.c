@@ -377,11 +377,10 @@ static void check_orphans_that_stay(const struct evidence *e, int lock,
 
     for (size_t i = 0; i < count; i++) {
         const struct attempt *a = claims[i].attempt;
-        size_t node;
 
         if (claims[i].life == NULL)
             continue;
-        node = (size_t)(claims[i].life - h->lives);
+        size_t node = (size_t)(claims[i].life - h->lives);
         if (last[node] == NULL || given_up(a) > given_up(last[node]))
             last[node] = a;
     }

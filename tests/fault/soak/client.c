@@ -231,10 +231,9 @@ static void write_late(struct held *h)
 static void section(struct held *h)
 {
     const struct resource *r = &resources[h->lock];
-    int64_t value;
 
     access_store(h);
-    value = resource_read(r);
+    int64_t value = resource_read(r);
     work(h);
     if (h->writes && (trusting || may_go_on(h))) {
         resource_write(r, value + 1);
@@ -248,8 +247,6 @@ static void section(struct held *h)
 
 static void hold(struct held *h)
 {
-    int rc;
-
     h->token = zkr_grant_token(h->grant);
     h->valid_until = zkr_grant_valid_until(h->grant);
     note(NOTE_GRANTED, h->token, (int64_t)zkr_grant_handoff(h->grant),
@@ -261,7 +258,7 @@ static void hold(struct held *h)
         note(NOTE_WRONG, WRONG_TOKEN, h->token, 0);
     atomic_fetch_sub(&seat->grants, 1);
     note(NOTE_RELEASE, zkr_grant_valid_until(h->grant), h->asked, h->sure);
-    rc = release(h);
+    int rc = release(h);
     note(NOTE_RELEASED, rc, 0, 0);
 }
 
@@ -280,11 +277,10 @@ static int timed_acquire(int64_t timeout_ms, struct held *h, struct lap *ret)
 {
     struct stopwatch *w = NULL;
     int64_t began = now_ms();
-    int rc;
 
     if (timeout_ms > 0 && timeout_ms < PATIENCE_MS)
         w = stopwatch_start();
-    rc = acquire(timeout_ms, h);
+    int rc = acquire(timeout_ms, h);
     *ret = (struct lap){ .took_ns = (now_ms() - began) * 1000000 };
     if (w != NULL)
         *ret = stopwatch_stop(w);
@@ -296,12 +292,11 @@ static void cycle(int lock)
     struct held h = { .lock = lock, .writes = true };
     int64_t timeout_ms = pick_timeout();
     struct lap lap;
-    int rc;
 
     if (lock_specs[h.lock].recipe == RECIPE_RWLOCK)
         h.writes = chance(0.3);
     note(NOTE_INVOKE, h.lock, h.writes, 0);
-    rc = timed_acquire(timeout_ms, &h, &lap);
+    int rc = timed_acquire(timeout_ms, &h, &lap);
     if (timeout_ms > 0 && !lap_is_within(lap, 0, timeout_ms + LATE_MS))
         note(NOTE_WRONG, WRONG_LATE, lap.took_ns / 1000000 - timeout_ms, 0);
     if (rc == ZKR_OK) {

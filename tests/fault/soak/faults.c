@@ -84,12 +84,11 @@ static bool does_not_serve(void *server)
 static bool fill_disk(struct nemesis *n)
 {
     char name[16];
-    bool failed;
 
     n->stroke.host = random_between(1, SERVERS);
     (void)snprintf(name, sizeof(name), "log%d", n->stroke.host);
-    failed = scratch_fill(n->scratch, name) &&
-             wait_until(does_not_serve, hit(n), FAILING_MS);
+    bool failed = scratch_fill(n->scratch, name) &&
+                  wait_until(does_not_serve, hit(n), FAILING_MS);
     server_kill9(hit(n));
     return failed;
 }

@@ -46,10 +46,9 @@ struct note *journal_read(const char *dir, int worker, int generation,
     size_t count = 0;
     size_t room = 0;
     struct note n;
-    FILE *file;
 
     make_path(path, dir, worker, generation, thread);
-    file = fopen(path, "re");
+    FILE *file = fopen(path, "re");
     if (file == NULL)
         return NULL;
     while (fscanf(file, " %c %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,

@@ -143,7 +143,6 @@ bool nemesis_wait_healthy(struct nemesis *n)
 void nemesis_strike(struct nemesis *n, int kind)
 {
     const struct fault *f = &faults[kind];
-    bool done;
 
     n->stroke = (struct stroke){ .count = 0 };
     if (!nemesis_wait_healthy(n)) {
@@ -151,7 +150,7 @@ void nemesis_strike(struct nemesis *n, int kind)
         return;
     }
     nemesis_note(n, NOTE_FAULT, kind, 0);
-    done = f->strike(n);
+    bool done = f->strike(n);
     if (done)
         sleep_ms(random_between(f->least_ms, f->most_ms));
     f->heal(n);

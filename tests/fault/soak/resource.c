@@ -115,11 +115,9 @@ static bool pass(const struct resource *r, bool writes, int64_t token,
 bool resource_access(const struct resource *r, bool writes, int64_t token,
                      uint64_t handoff)
 {
-    bool accepted;
-
     pthread_mutex_lock(&threads);
     lock_store(r, F_WRLCK);
-    accepted = pass(r, writes, token, handoff);
+    bool accepted = pass(r, writes, token, handoff);
     if (accepted)
         append(r, (struct access){ token, writes });
     lock_store(r, F_UNLCK);
@@ -130,13 +128,11 @@ bool resource_access(const struct resource *r, bool writes, int64_t token,
 struct access *resource_accepted(const struct resource *r, size_t *ret_count)
 {
     struct stat st;
-    struct access *all;
-    size_t size;
 
     if (fstat(r->store, &st) != 0)
         die("store");
-    size = (size_t)st.st_size;
-    all = malloc(size + 1);
+    size_t size = (size_t)st.st_size;
+    struct access *all = malloc(size + 1);
     if (all == NULL || pread(r->store, all, size, 0) != (ssize_t)size)
         die("store");
     *ret_count = size / sizeof(*all);

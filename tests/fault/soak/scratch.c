@@ -60,10 +60,9 @@ bool scratch_fill(const struct scratch *s, const char *name)
 {
     static char zeros[1 << 16];
     char path[PATH_MAX];
-    int fd;
 
     path_in(s, name, "/ballast", path);
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return false;
     while (write(fd, zeros, sizeof(zeros)) > 0)

@@ -86,7 +86,6 @@ static int start_servers(void)
     static char logs[HOSTS][PATH_MAX];
     struct cluster_opts opts = { .tick_ms = SOAK_TICK_MS,
                                  .sync_limit = SOAK_SYNC_LIMIT };
-    int rc;
 
     for (int host = 1; host < HOSTS; host++) {
         char name[16];
@@ -97,7 +96,7 @@ static int start_servers(void)
             die(logs[host]);
         opts.logs[host] = logs[host];
     }
-    rc = cluster_start(&opts, &cluster);
+    int rc = cluster_start(&opts, &cluster);
     for (int host = 1; rc == SERVER_OK && host < HOSTS; host++) {
         size_t used = strlen(all_hosts);
 
@@ -305,7 +304,6 @@ int main(void)
 {
     long seed = number_from("ZKR_SEED", time(NULL) % 1000000);
     bool good = false;
-    int rc;
 
     if (!server_installed() || !cluster_permitted() || !scratch_start(&scratch))
         return 77;
@@ -313,7 +311,7 @@ int main(void)
     srand48(seed);
     if (!wall_clock_start(beside("libsoak_clock.so"), scratch.dir))
         die("wall clock");
-    rc = start_servers();
+    int rc = start_servers();
     if (rc == SERVER_OK && proxy_start(all_hosts, &proxy) == 0) {
         good = run();
         proxy_stop(proxy);

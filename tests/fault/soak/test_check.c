@@ -411,8 +411,6 @@ TEST(threads_access_a_store_in_the_order_of_the_fence)
 {
     char dir[] = "/dev/shm/zkrecipes-store-XXXXXX";
     struct guard guard;
-    struct access *all;
-    pthread_t other;
     size_t count;
 
     atomic_store(&last_token, 0);
@@ -420,10 +418,10 @@ TEST(threads_access_a_store_in_the_order_of_the_fence)
     assert_int_equal(guard_start(&guard, dir), 0);
     assert_true(resource_create(dir, 0));
     assert_true(resource_open(&store, dir, 0, true));
-    assert_int_equal(pthread_create(&other, NULL, access_often, NULL), 0);
+    pthread_t other = thread_start(access_often, NULL);
     access_often(NULL);
-    assert_int_equal(pthread_join(other, NULL), 0);
-    all = resource_accepted(&store, &count);
+    thread_join(other);
+    struct access *all = resource_accepted(&store, &count);
     assert_true(count > 0);
     for (size_t i = 1; i < count; i++)
         assert_true(all[i - 1].token < all[i].token);

@@ -49,13 +49,12 @@ static bool make_room(struct events *e)
 static bool add_event(void *user, const struct txn *t)
 {
     struct events *e = user;
-    struct event *event;
 
     if (!is_of_interest(t))
         return true;
     if (!make_room(e))
         return false;
-    event = &e->all[e->count++];
+    struct event *event = &e->all[e->count++];
     *event =
         (struct event){ .zxid = t->zxid,
                         .session = t->session,

@@ -15,10 +15,9 @@ static int8_t *days_of;
 bool wall_clock_start(const char *library, const char *dir)
 {
     char path[PATH_MAX];
-    int fd;
 
     (void)snprintf(path, sizeof(path), "%s/wall-clock", dir);
-    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0 || ftruncate(fd, WALL_CLOCK_PIDS) != 0)
         return false;
     days_of =

@@ -18,12 +18,11 @@ __attribute__((constructor)) static void begin(void)
 {
     const char *path = getenv(WALL_CLOCK_FILE);
     int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    void *days;
 
     *(void **)&real_clock = dlsym(RTLD_NEXT, "clock_gettime");
     if (fd < 0)
         return;
-    days = mmap(NULL, WALL_CLOCK_PIDS, PROT_READ, MAP_SHARED, fd, 0);
+    void *days = mmap(NULL, WALL_CLOCK_PIDS, PROT_READ, MAP_SHARED, fd, 0);
     (void)close(fd);
     if (days != MAP_FAILED)
         my_days = (const int8_t *)days + getpid();
@@ -31,11 +30,9 @@ __attribute__((constructor)) static void begin(void)
 
 int clock_gettime(clockid_t clock, struct timespec *ts)
 {
-    int rc;
-
     if (real_clock == NULL) /* somebody's constructor was first */
         *(void **)&real_clock = dlsym(RTLD_NEXT, "clock_gettime");
-    rc = real_clock(clock, ts);
+    int rc = real_clock(clock, ts);
     if (rc == 0 && my_days != NULL &&
         (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
         ts->tv_sec += (time_t)*my_days * WALL_CLOCK_DAY;

@@ -22,10 +22,8 @@ static void claims_are_granted_one_after_the_other(void)
     for (int i = 0; i < N; i++)
         ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
     for (size_t i = 0; i < N; i++) {
-        zkr_grant *g;
-
         assert_int_equal(recorded(r, i), ZKR_OK);
-        g = recorded_grant(r, i);
+        zkr_grant *g = recorded_grant(r, i);
         assert_int_equal(recorder_count(r), i + 1);
         assert_int_equal(zkr_grant_check(g), ZKR_OK);
         assert_true(is_later(g, last, handoff));

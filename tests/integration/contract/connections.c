@@ -21,15 +21,12 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void)
 {
     struct contender *holder = one_of(ours);
     struct contender *waiting[] = { one_of(ours), one_of(theirs) };
-    struct recorder *r;
-    char *place;
-    int64_t token;
+    struct recorder *r = hold_listening(holder);
+    int64_t token = zkr_grant_token(holder->grant);
 
-    r = hold_listening(holder);
-    token = zkr_grant_token(holder->grant);
     let_wait(waiting[0]);
     let_wait(waiting[1]);
-    place = nth_child(dir, nodes(1, 1) - 1);
+    char *place = nth_child(dir, nodes(1, 1) - 1);
     proxy_reset_counts(proxy);
     proxy_cut(proxy);
     wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
@@ -51,9 +48,8 @@ static void a_holder_replaced_while_cut_off_is_not_held_again(void)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
-    struct recorder *r;
+    struct recorder *r = hold_listening(c);
 
-    r = hold_listening(c);
     let_wait(next);
     cut_off();
     delete_nth_child(dir, 0);

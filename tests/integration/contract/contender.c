@@ -47,9 +47,6 @@ static void *contender_main(void *arg)
     int command;
 
     do {
-        int64_t start;
-        int rc;
-
         (void)pthread_mutex_lock(&c->mutex);
         while (c->command == NOTHING)
             (void)pthread_cond_wait(&c->changed, &c->mutex);
@@ -57,8 +54,8 @@ static void *contender_main(void *arg)
         c->command = NOTHING;
         (void)pthread_mutex_unlock(&c->mutex);
 
-        start = now_ms();
-        rc = carry_out(c, command);
+        int64_t start = now_ms();
+        int rc = carry_out(c, command);
 
         (void)pthread_mutex_lock(&c->mutex);
         c->rc = rc;

@@ -44,12 +44,11 @@ static struct participant *take(const struct participant *one,
                                 const zkr_grant *with)
 {
     struct participant **at = &all;
-    struct participant *p;
 
     (void)pthread_mutex_lock(&mutex);
     while (*at != NULL && !is_wanted(*at, one, of, with))
         at = &(*at)->next;
-    p = *at;
+    struct participant *p = *at;
     if (p != NULL)
         *at = p->next;
     (void)pthread_mutex_unlock(&mutex);
@@ -148,13 +147,11 @@ int leadership_cancel(void *lock)
 int leadership_release(void *lock, zkr_grant *grant)
 {
     struct participant *p = grant == NULL ? NULL : take(NULL, NULL, grant);
-    bool is_lost;
-    int rc;
 
     if (p == NULL)
         return zkr_grant_release(grant);
-    is_lost = zkr_grant_state(grant) == ZKR_GRANT_LOST;
-    rc = zkr_leader_leave(p->leader);
+    bool is_lost = zkr_grant_state(grant) == ZKR_GRANT_LOST;
+    int rc = zkr_leader_leave(p->leader);
     zkr_leader_free(p->leader);
     free(p);
     return is_lost ? ZKR_ELOST : rc;

@@ -10,9 +10,8 @@ static void a_holder_whose_node_is_deleted_is_told(void)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
-    struct recorder *r;
+    struct recorder *r = hold_listening(c);
 
-    r = hold_listening(c);
     let_wait(next);
     delete_nth_child(dir, 0);
     succeeds(next);
@@ -90,9 +89,8 @@ static void a_holder_whose_session_ends_is_told_and_the_next_is_granted(void)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
-    struct recorder *r;
+    struct recorder *r = hold_listening(c);
 
-    r = hold_listening(c);
     let_wait(next);
     expire(ours);
     succeeds(next);
@@ -113,11 +111,10 @@ static void after_a_loss_it_is_released_as_often_before_it_is_held_anew(void)
 {
     struct contender *c = one_of(ours);
     struct contender *same = contender_of(c->lock);
-    zkr_grant *g;
 
     hold(c);
     hold(c);
-    g = c->grant;
+    zkr_grant *g = c->grant;
     delete_nth_child(dir, 0);
     wait_grant_state(g, ZKR_GRANT_LOST);
     hold(same); /* others may */

@@ -91,10 +91,9 @@ static void any_thread_releases(void)
 static void its_owner_waits_for_itself_like_for_anybody(void)
 {
     struct contender *c = one_of(ours);
-    zkr_grant *first;
 
     hold(c);
-    first = c->grant;
+    zkr_grant *first = c->grant;
     assert_int_equal(try_for(c, 0), ZKR_EBUSY);
     assert_int_equal(try_for(c, GIVE_UP_MS), ZKR_ETIMEDOUT);
     assert_ptr_equal(c->grant, first);

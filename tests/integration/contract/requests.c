@@ -46,13 +46,12 @@ static void a_vanished_predecessor_costs_nobody_its_place(void)
     struct contender *holder = one_of(theirs);
     struct contender *middle = one_of(theirs);
     struct contender *c = one_of(ours);
-    char *place;
 
     hold(holder);
     let_wait(middle);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
     acquire_until_rule(c);
-    place = nth_child(dir, 2);
+    char *place = nth_child(dir, 2);
     delete_nth_child(dir, 1);
     proxy_release(proxy);
     /* The one in the middle was told, and is behind us; else its session would

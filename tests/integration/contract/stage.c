@@ -318,12 +318,11 @@ static size_t who_is_granted(struct contender **waiting, size_t count)
 void take_turns(struct contender **waiting, size_t count)
 {
     for (; count > 0; count--) {
-        struct contender *c;
         size_t who;
 
         if (!COMES((who = who_is_granted(waiting, count)) < count, SOON_MS))
             fail_msg("none of %zu is granted", count);
-        c = waiting[who];
+        struct contender *c = waiting[who];
         succeeds(c);
         if (has(FAIR))
             assert_int_equal(who, 0);

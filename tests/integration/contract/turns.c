@@ -40,19 +40,17 @@ static void *crowd_main(void *arg)
 
     for (int i = 0; i < c->rounds; i++) {
         zkr_grant *g = NULL;
-        int64_t began_ms;
-        int rc;
 
         if (recipe->acquire(c->lock, SOON_MS, &g) != ZKR_OK) {
             c->failed++;
             continue;
         }
-        rc = zkr_grant_check(g); /* on a busy machine a proof may be late */
+        int rc = zkr_grant_check(g); /* on a busy machine a proof may be late */
         c->failed += rc != ZKR_OK && rc != ZKR_EUNSURE;
         if (has(REENTRANT))
             c->failed += enter_again(c->lock) != ZKR_OK;
         count_up(c->counter);
-        began_ms = now_ms();
+        int64_t began_ms = now_ms();
         rc = recipe->release(c->lock, g);
         c->failed += !is_released(rc, now_ms() - began_ms, REPLY_MS);
         recipe->forget(c->lock, g);
@@ -112,10 +110,9 @@ static void waiters_are_granted_in_the_order_of_their_nodes(void)
     enum { N = 5 };
     struct contender *holder = one_of(ours);
     struct contender *w[N];
-    int64_t last;
 
     hold(holder);
-    last = zkr_grant_token(holder->grant);
+    int64_t last = zkr_grant_token(holder->grant);
     for (size_t i = 0; i < N; i++) {
         w[i] = one_of(i % 2 == 0 ? ours : theirs);
         let_wait(w[i]);

@@ -126,13 +126,12 @@ static int delete (struct scene *s)
 static int commit(struct scene *s)
 {
     zkr_txn *txn = NULL;
-    int rc;
 
     must(s, "a transaction", zkr_txn_new(s->ours, NULL, &txn));
     must(s, "a check", zkr_txn_check(txn, s->path, -1));
     must(s, "a set", zkr_txn_set(txn, s->path, "x", 1, -1));
     must(s, "a create", zkr_txn_create(txn, below(s), "x", 1, NULL));
-    rc = zkr_txn_commit(txn, s->timeout_ms);
+    int rc = zkr_txn_commit(txn, s->timeout_ms);
     if ((rc == ZKR_OK) != (zkr_txn_stat(txn, 1) != NULL) ||
         (rc == ZKR_OK) != (zkr_txn_path(txn, 2) != NULL))
         wrong(s, "it gives results, or none, and %s", zkr_strerror(rc));
@@ -390,10 +389,9 @@ static void leave_again(struct scene *s, int rc)
 static void nobody_is_ready(struct scene *s)
 {
     char ready[80];
-    int rc;
 
     (void)snprintf(ready, sizeof(ready), "%s/ready", s->path);
-    rc = admin_delete(s->admin, ready);
+    int rc = admin_delete(s->admin, ready);
     if (rc != ZNONODE)
         must_zk(s, "no ready", rc);
 }
@@ -516,11 +514,10 @@ static int guarded_delete(struct scene *s)
 static int guarded_commit(struct scene *s)
 {
     zkr_txn *txn = NULL;
-    int rc;
 
     must(s, "a transaction", zkr_txn_new_guarded(s->grant, &txn));
     must(s, "a set", zkr_txn_set(txn, data_of(s), "x", 1, -1));
-    rc = zkr_txn_commit(txn, s->timeout_ms);
+    int rc = zkr_txn_commit(txn, s->timeout_ms);
     zkr_txn_free(txn);
     return rc;
 }

@@ -151,10 +151,8 @@ int nodes_in(struct scene *s, const char *dir)
 
 static void tell(struct scene *s, char *told, size_t size, const char *word)
 {
-    size_t len;
-
     (void)pthread_mutex_lock(&s->lock);
-    len = strlen(told);
+    size_t len = strlen(told);
     if (strcmp(told, word) != 0)
         (void)snprintf(told + len, size - len, "%s%s", len > 0 ? " " : "",
                        word);
@@ -229,11 +227,10 @@ static void set_rules(struct proxy *p, const struct cell *c)
 static void end_session(const struct disturbance *d)
 {
     struct scene *s = d->scene;
-    int rc;
 
     /* It must not come back before it has ended. */
     proxy_rule(s->proxy, PROXY_CONNECT, 1, PROXY_HOLD_REQUEST);
-    rc = session_kill_by_id(server_hosts(the_server), d->session_id);
+    int rc = session_kill_by_id(server_hosts(the_server), d->session_id);
     if (rc != 0 && rc != -ESRCH) /* it has ended by itself */
         wrong(s, "the session cannot be ended: %d", rc);
     proxy_forget_rules(s->proxy);
@@ -364,8 +361,6 @@ static int run_disturbed(struct scene *s, struct cell *c)
                              .session_id = zkr_session_id(s->ours) };
     struct lap before = stopwatch_lap(clock_of_all);
     pthread_t thread;
-    int64_t ended_ms;
-    int rc;
 
     proxy_reset_counts(s->proxy);
     set_rules(s->proxy, c);
@@ -375,8 +370,8 @@ static int run_disturbed(struct scene *s, struct cell *c)
         wrong(s, "no thread");
         return ZKR_ENOMEM;
     }
-    rc = s->call->run(s);
-    ended_ms = now_ms();
+    int rc = s->call->run(s);
+    int64_t ended_ms = now_ms();
     check_sentence(s, rc);
     for (size_t i = 0; i < COUNT(requests); i++)
         c->sent[i] = proxy_requests(s->proxy, requests[i].type);
@@ -416,13 +411,12 @@ static bool has_calmed_down(void *arg)
 {
     struct scene *s = arg;
     enum zkr_session_state_kind state = zkr_session_state(s->ours);
-    bool calm;
 
     (void)pthread_mutex_lock(&s->lock);
-    calm = state == ZKR_SESSION_CONNECTED
-               ? s->told_session[0] == '\0'
-               : state == ZKR_SESSION_RECONNECTED &&
-                     fnmatch("*RECONNECTED", s->told_session, 0) == 0;
+    bool calm = state == ZKR_SESSION_CONNECTED
+                    ? s->told_session[0] == '\0'
+                    : state == ZKR_SESSION_RECONNECTED &&
+                          fnmatch("*RECONNECTED", s->told_session, 0) == 0;
     (void)pthread_mutex_unlock(&s->lock);
     return calm;
 }
@@ -432,15 +426,15 @@ static bool has_told_of_grant(void *arg)
     struct scene *s = arg;
     enum zkr_grant_state_kind state = zkr_grant_state(s->grant);
     char pattern[32];
-    bool told;
 
     if (state == ZKR_GRANT_SUSPENDED || state == ZKR_GRANT_UNSURE)
         return false; /* it ends soon, one way or the other */
     (void)snprintf(pattern, sizeof(pattern), "*%s",
                    zkr_grant_state_name(state));
     (void)pthread_mutex_lock(&s->lock);
-    told = s->told_grant[0] == '\0' ? state == ZKR_GRANT_HELD
-                                    : fnmatch(pattern, s->told_grant, 0) == 0;
+    bool told = s->told_grant[0] == '\0'
+                    ? state == ZKR_GRANT_HELD
+                    : fnmatch(pattern, s->told_grant, 0) == 0;
     (void)pthread_mutex_unlock(&s->lock);
     return told;
 }
@@ -508,10 +502,9 @@ static void check_silence(struct scene *s, const struct cell *c, struct lap lap)
 static void run_in_silence(struct scene *s, struct cell *c)
 {
     struct lap before = stopwatch_lap(clock_of_all);
-    struct lap lap;
 
     c->rc = run_disturbed(s, c);
-    lap = stopwatch_lap(clock_of_all);
+    struct lap lap = stopwatch_lap(clock_of_all);
     lap.took_ns -= before.took_ns;
     lap.late_ns -= before.late_ns;
     check_silence(s, c, lap);
@@ -560,10 +553,9 @@ static void play_closed(struct scene *s, struct cell *c)
 static void play(struct scene *s, struct cell *c)
 {
     const struct call *call = s->call;
-    int before;
 
     step(s, call->ready);
-    before = call->count == NULL ? 0 : call->count(s);
+    int before = call->count == NULL ? 0 : call->count(s);
     s->timeout_ms = is_silence(c->fault) ? HASTY_MS : PATIENT_MS;
     if (is_silence(c->fault))
         run_in_silence(s, c);
@@ -602,10 +594,9 @@ static void play(struct scene *s, struct cell *c)
 static void play_again(struct scene *s, const struct cell *c)
 {
     struct cell again = { .subject = c->subject };
-    int before;
 
     step(s, s->call->ready);
-    before = s->call->count == NULL ? 0 : s->call->count(s);
+    int before = s->call->count == NULL ? 0 : s->call->count(s);
     s->timeout_ms = PATIENT_MS;
     again.rc = run_disturbed(s, &again);
     if (!is_late(s, again.rc)) {
@@ -861,8 +852,6 @@ static void add_faults_of(struct subject *s, const struct request *r, int nth)
     bool is_told = s->call->named != NULL && s->call->named[0] == '\0';
 
     for (size_t i = 0; i < fault_count; i++) {
-        struct cell *c;
-
         if ((faults[i].deed == CUT_OFF) != (r == &none) ||
             (faults[i].deed == CLOSED && (is_told || r->type == PROXY_CLOSE)) ||
             (only_fault != NULL && !is_like(only_fault, faults[i].name)))
@@ -871,7 +860,7 @@ static void add_faults_of(struct subject *s, const struct request *r, int nth)
             return;
         if (seen_cells++ % one_in != getpid() % one_in)
             continue;
-        c = add_cell(s);
+        struct cell *c = add_cell(s);
         c->request = r;
         c->nth = nth;
         c->fault = &faults[i];
@@ -993,14 +982,12 @@ static void register_tests(void)
 /* All calls are walked at once, so that those who wait do so together. */
 static int play_and_judge(void)
 {
-    int failed;
-
     cells = calloc(CELLS_MAX, sizeof(*cells));
     if (cells == NULL || !count_requests())
         return 1;
     list_cells();
     play_all();
-    failed = test_run_all();
+    int failed = test_run_all();
     free(cells);
     return failed;
 }

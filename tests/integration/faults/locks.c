@@ -9,13 +9,12 @@
 static const struct adapter *rival_of(const struct adapter *recipe)
 {
     const char *name = recipe->name;
-    size_t len;
 
     if ((recipe->traits & THREAD_OWNED) != 0)
         name += strlen("reentrant ");
-    len = (recipe->traits & SHARES) != 0
-              ? (size_t)(strstr(name, " that ") - name)
-              : strlen(name);
+    size_t len = (recipe->traits & SHARES) != 0
+                     ? (size_t)(strstr(name, " that ") - name)
+                     : strlen(name);
     for (size_t i = 0; i < adapter_count; i++) {
         if (strlen(adapters[i].name) == len &&
             strncmp(adapters[i].name, name, len) == 0)
