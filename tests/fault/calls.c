@@ -6,11 +6,9 @@
 
 zkr_session *calls_session(const char *hosts)
 {
-    zkr_session *s = NULL;
-
-    s = open_to(hosts, OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS,
-                            .reply_timeout_ms = REPLY_MS));
-    return s;
+    return open_to(hosts,
+                   OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS,
+                        .reply_timeout_ms = REPLY_MS));
 }
 
 void call_clean(struct attempt *a)
@@ -21,6 +19,12 @@ void call_clean(struct attempt *a)
         a->call->free_lock(a->lock);
     (void)zkr_session_close(a->own);
 }
+
+#define CALL(name, ...)                                                        \
+    static int name(struct attempt *a)                                         \
+    {                                                                          \
+        return __VA_ARGS__;                                                    \
+    }
 
 /* -- the mutex ------------------------------------------------------------ */
 
@@ -40,25 +44,10 @@ static void free_mutex(void *lock)
     zkr_mutex_free(lock);
 }
 
-static int acquire_mutex(struct attempt *a)
-{
-    return zkr_mutex_acquire(a->lock, DEADLINE_MS, &a->result);
-}
-
-static int try_mutex(struct attempt *a)
-{
-    return zkr_mutex_acquire(a->lock, 0, &a->result);
-}
-
-static int release_grant(struct attempt *a)
-{
-    return zkr_grant_release(a->grant);
-}
-
-static int verify(struct attempt *a)
-{
-    return zkr_grant_verify(a->grant, DEADLINE_MS);
-}
+CALL(acquire_mutex, zkr_mutex_acquire(a->lock, DEADLINE_MS, &a->result))
+CALL(try_mutex, zkr_mutex_acquire(a->lock, 0, &a->result))
+CALL(release_grant, zkr_grant_release(a->grant))
+CALL(verify, zkr_grant_verify(a->grant, DEADLINE_MS))
 
 static void ignore(int error, zkr_grant *g, void *user)
 {
@@ -89,15 +78,10 @@ static int nothing_that_waits(struct attempt *a)
 
 static void with_reentrant(struct attempt *a)
 {
-    zkr_reentrant_mutex *lock = NEW(reentrant_mutex, a->session, a->path, NULL);
-
-    a->lock = lock;
+    a->lock = NEW(reentrant_mutex, a->session, a->path, NULL);
 }
 
-static int acquire_reentrant(struct attempt *a)
-{
-    return zkr_reentrant_mutex_acquire(a->lock, DEADLINE_MS);
-}
+CALL(acquire_reentrant, zkr_reentrant_mutex_acquire(a->lock, DEADLINE_MS))
 
 static void free_reentrant(void *lock)
 {
@@ -106,15 +90,10 @@ static void free_reentrant(void *lock)
 
 static void with_unfair(struct attempt *a)
 {
-    zkr_unfair_mutex *lock = NEW(unfair_mutex, a->session, a->path, NULL);
-
-    a->lock = lock;
+    a->lock = NEW(unfair_mutex, a->session, a->path, NULL);
 }
 
-static int acquire_unfair(struct attempt *a)
-{
-    return zkr_unfair_mutex_acquire(a->lock, DEADLINE_MS, &a->result);
-}
+CALL(acquire_unfair, zkr_unfair_mutex_acquire(a->lock, DEADLINE_MS, &a->result))
 
 static void free_unfair(void *lock)
 {
@@ -123,9 +102,7 @@ static void free_unfair(void *lock)
 
 static void with_rwlock(struct attempt *a)
 {
-    zkr_rwlock *lock = NEW(rwlock, a->session, a->path, NULL);
-
-    a->lock = lock;
+    a->lock = NEW(rwlock, a->session, a->path, NULL);
 }
 
 static void with_write_grant(struct attempt *a)
@@ -134,20 +111,9 @@ static void with_write_grant(struct attempt *a)
     ok(zkr_rwlock_acquire_write(a->lock, SOON_MS, &a->grant));
 }
 
-static int acquire_read(struct attempt *a)
-{
-    return zkr_rwlock_acquire_read(a->lock, DEADLINE_MS, &a->result);
-}
-
-static int acquire_write(struct attempt *a)
-{
-    return zkr_rwlock_acquire_write(a->lock, DEADLINE_MS, &a->result);
-}
-
-static int downgrade(struct attempt *a)
-{
-    return zkr_rwlock_downgrade(a->lock, a->grant, &a->result);
-}
+CALL(acquire_read, zkr_rwlock_acquire_read(a->lock, DEADLINE_MS, &a->result))
+CALL(acquire_write, zkr_rwlock_acquire_write(a->lock, DEADLINE_MS, &a->result))
+CALL(downgrade, zkr_rwlock_downgrade(a->lock, a->grant, &a->result))
 
 static void free_rwlock(void *lock)
 {
@@ -167,16 +133,9 @@ static int list(struct attempt *a)
     return rc;
 }
 
-static int revoke(struct attempt *a)
-{
-    return zkr_participants_revoke(a->session, zkr_grant_node(a->grant));
-}
-
-static int break_it(struct attempt *a)
-{
-    return zkr_participants_break(a->session, zkr_grant_node(a->grant),
-                                  zkr_grant_token(a->grant), DEADLINE_MS);
-}
+CALL(revoke_it, zkr_participants_revoke(a->session, zkr_grant_node(a->grant)))
+CALL(break_it, zkr_participants_break(a->session, zkr_grant_node(a->grant),
+                                      zkr_grant_token(a->grant), DEADLINE_MS))
 
 /* -- sessions ------------------------------------------------------------- */
 
@@ -189,11 +148,9 @@ static void with_session(struct attempt *a)
     a->own = calls_session(a->hosts);
 }
 
-static int open_it(struct attempt *a)
-{
-    return zkr_session_open(
-        a->hosts, OPTS(session, .connect_timeout_ms = CONNECT_MS), &a->own);
-}
+CALL(open_it,
+     zkr_session_open(a->hosts, OPTS(session, .connect_timeout_ms = CONNECT_MS),
+                      &a->own))
 
 static int close_it(struct attempt *a)
 {
@@ -223,7 +180,7 @@ const struct call calls[] = {
     { "release", REPLY_MS, false, with_grant, release_grant, free_mutex },
     { "verify", DEADLINE_MS, false, with_grant, verify, free_mutex },
     { "list participants", DEADLINE_MS, false, with_grant, list, free_mutex },
-    { "revoke", REPLY_MS, false, with_grant, revoke, free_mutex },
+    { "revoke", REPLY_MS, false, with_grant, revoke_it, free_mutex },
     { "break", DEADLINE_MS, false, with_grant, break_it, free_mutex },
     { "what does not wait", 0, false, with_grant, nothing_that_waits,
       free_mutex },

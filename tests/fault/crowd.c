@@ -2,7 +2,6 @@
 /* A crowd: sessions that a server has, and nobody uses. */
 #include "crowd.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 
 #include <arpa/inet.h>

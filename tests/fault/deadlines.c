@@ -7,7 +7,6 @@
 #include "fixture.h"
 
 #include "calls.h"
-#include "cluster.h"
 #include "oracle.h"
 #include "outages.h"
 

@@ -11,12 +11,10 @@
 #include <string.h>
 
 #include "admin.h"
-#include "cluster.h"
 #include "crowd.h"
 #include "holder.h"
 #include "oracle.h"
 #include "proxy.h"
-#include "test.h"
 #include "txn_log.h"
 #include "wait.h"
 

@@ -9,10 +9,7 @@ static struct ensemble *ensemble;
 
 static zkr_session *open_at(const char *hosts, uint32_t timeout_ms)
 {
-    zkr_session *s = NULL;
-
-    s = open_to(hosts, OPTS(session, .session_timeout_ms = timeout_ms));
-    return s;
+    return open_to(hosts, OPTS(session, .session_timeout_ms = timeout_ms));
 }
 
 static bool has_leader(void *unused)

@@ -4,7 +4,6 @@
 #include "oracle.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include "fixture.h"
 #include "history.h"

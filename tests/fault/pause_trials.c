@@ -9,14 +9,11 @@
  * whether it holds. ZKR_TRIALS is the number of trials, ZKR_SEED repeats the
  * times of an earlier run. */
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "cluster.h"
 #include "holder.h"
 #include "oracle.h"
 #include "scope.h"
 #include "sleeper.h"
-#include "test.h"
 #include "txn_log.h"
 #include "wait.h"
 

@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <zkrecipes/zkrecipes.h>
-
 #include "holder.h"
 #include "spawn.h"
 #include "wait.h"

@@ -7,16 +7,13 @@
  * acquire, or from a moment on while they hold. Three real servers; the holders
  * are on a follower. ZKR_TIMEOUTS is for how many session timeouts they hold.
  */
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cluster.h"
 #include "holder.h"
 #include "oracle.h"
 #include "proxy.h"
-#include "test.h"
 #include "wait.h"
 
 #define TIMEOUT_MS 4000 /* T */

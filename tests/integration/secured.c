@@ -8,8 +8,6 @@
  * wrong. */
 #include "secured.h"
 
-#include <stdio.h>
-
 #include "security.h"
 #include "session/session.h"
 

@@ -5,9 +5,6 @@
 #include "fixture.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <zookeeper/proto.h>
 
 /* Each fault strikes so often. */
 #define TWICE 2

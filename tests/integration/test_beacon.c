@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of shared evidence on a real server: what the beacon saves, and what
  * each thing that others may do to it costs. */
-#include "fixture.h"
-
-#include <stdio.h>
-
-#include <zookeeper/proto.h>
 
 /* It has names that headers above have, too. */
 #include "usual.h"

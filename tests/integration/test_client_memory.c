@@ -19,10 +19,8 @@
 #include <netdb.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <zkrecipes/testing.h>
-#include <zookeeper/zookeeper.h>
 
 /* -- allocations that fail ------------------------------------------------ */
 

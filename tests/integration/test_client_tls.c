@@ -8,9 +8,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
-
-#include <zookeeper/zookeeper.h>
 
 #include "secured.h"
 

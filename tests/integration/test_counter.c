@@ -5,9 +5,6 @@
 #include "usual.h"
 
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <zookeeper/proto.h>
 
 /* Each fault strikes so often. */
 #define TWICE   2

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the mutex while servers, replies and sessions fail, beyond the
  * contract: which requests are sent, and what the asynchronous calls report. */
-#include "fixture.h"
-
 #include "lock/claim.h"
 #include "lock/locks.h"
 #include "session/session.h"

@@ -37,11 +37,8 @@ static struct server *odd; /* the one with the ghosts */
 
 static zkr_session *open_at(const struct server *server, uint32_t flags)
 {
-    zkr_session *s = NULL;
-
-    s = open_to(server_hosts(server),
-                OPTS(session, .session_timeout_ms = T_MS, .flags = flags));
-    return s;
+    return open_to(server_hosts(server),
+                   OPTS(session, .session_timeout_ms = T_MS, .flags = flags));
 }
 
 static zkr_rwlock *new_rwlock(zkr_session *s, const char *path)

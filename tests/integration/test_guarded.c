@@ -4,10 +4,6 @@
  * when nobody can tell. */
 #include "fixture.h"
 
-#include <unistd.h>
-
-#include <zookeeper/proto.h>
-
 #include "victim.h"
 #include "zk/zk.h"
 

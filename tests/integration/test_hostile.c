@@ -3,8 +3,6 @@
  * nodes that cannot be ours), or that come once in 2^31 times, and without
  * events that some servers do not send (those of a node that may not be read).
  */
-#include "fixture.h"
-
 #include "base/clock.h"
 #include "request/client.h"
 

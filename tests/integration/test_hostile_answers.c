@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <arpa/inet.h>
@@ -22,7 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <zkrecipes/zkrecipes.h>
 #include <zookeeper/proto.h>
 #include <zookeeper/zookeeper.h>
 

@@ -6,9 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <zookeeper/proto.h>
 
 enum { MANY = 5 };
 

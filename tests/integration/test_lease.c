@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the lease on a real server: how long a grant is reported as held. */
-#include "fixture.h"
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-#include <zookeeper/proto.h>
 
 #include "session/session.h"
 #include "spawn.h"

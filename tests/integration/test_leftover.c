@@ -8,8 +8,6 @@
 
 #include <time.h>
 
-#include <zookeeper/proto.h>
-
 #define TIMEOUT_MS 6000
 
 static struct proxy *proxy;

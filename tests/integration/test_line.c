@@ -3,8 +3,6 @@
  * each other, counted in requests, and that it never lets two of them in. */
 #include "usual.h"
 
-#include <zookeeper/proto.h>
-
 static struct recorder *told;
 
 static int setup(void)

@@ -3,8 +3,6 @@
  * answer soon: what overtakes them, and what does not. */
 #include "usual.h"
 
-#include <zookeeper/proto.h>
-
 /* More than are ever under way at once. */
 #define MANY 6000
 

@@ -2,8 +2,6 @@
 /* Tests of the multi-lock: all or none, one order, one deadline. */
 #include "fixture.h"
 
-#include <unistd.h>
-
 enum { CYCLES = 40 };
 
 static zkr_session *ours;

@@ -4,7 +4,6 @@
 #include "fixture.h"
 
 #include <inttypes.h>
-#include <unistd.h>
 
 #include <jansson.h>
 

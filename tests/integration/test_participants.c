@@ -4,7 +4,6 @@
 #include "onlooker.h"
 
 #include <time.h>
-#include <unistd.h>
 
 /* The text that record_grant() writes for it. */
 #define REVOKED 100

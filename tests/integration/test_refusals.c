@@ -2,11 +2,7 @@
 /* Tests in which the client refuses requests because it has no memory. The
  * requests end in their order, and those that were sent before are neither
  * forgotten nor taken for undone. */
-#include "fixture.h"
-
 #include <limits.h>
-
-#include <zookeeper/proto.h>
 
 #include "zk/zk.h"
 

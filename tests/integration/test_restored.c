@@ -53,11 +53,8 @@ static void write_much(zkr_session *s)
 
 static zkr_session *open_at_server(void)
 {
-    zkr_session *s = NULL;
-
-    s = open_to(server_hosts(server),
-                OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
-    return s;
+    return open_to(server_hosts(server),
+                   OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
 }
 
 /* Regression: grants were UNSURE, and claims waited, until the process was

@@ -3,8 +3,6 @@
  * wrong. */
 #include "fixture.h"
 
-#include <unistd.h>
-
 #include "secured.h"
 
 enum {

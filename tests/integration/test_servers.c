@@ -13,11 +13,8 @@ static const char *member(int i)
 
 static zkr_session *open_at(const char *hosts)
 {
-    zkr_session *s = NULL;
-
-    s = open_to(hosts, OPTS(session, .session_timeout_ms = SESSION_MS,
-                            .connect_timeout_ms = SOON_MS));
-    return s;
+    return open_to(hosts, OPTS(session, .session_timeout_ms = SESSION_MS,
+                               .connect_timeout_ms = SOON_MS));
 }
 
 static void expect(struct recorder *r, size_t i,

@@ -11,9 +11,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
-#include <zookeeper/proto.h>
-#include <zookeeper/zookeeper.h>
 
 #include <zkrecipes/zhandle.h>
 

@@ -3,8 +3,6 @@
  * kept for a while, and given back when others wait. */
 #include "fixture.h"
 
-#include <zookeeper/proto.h>
-
 #include "lock/cohort.h"
 #include "lock/lockable.h"
 
@@ -21,11 +19,8 @@ static char path[64];
 
 static zkr_mutex *staying(uint32_t retain_ms)
 {
-    zkr_mutex *mutex = NULL;
-
-    mutex = NEW(mutex, s, path,
-                OPTS(lockable, .retain_ms = retain_ms, .retain_max = MAX));
-    return mutex;
+    return NEW(mutex, s, path,
+               OPTS(lockable, .retain_ms = retain_ms, .retain_max = MAX));
 }
 
 static int set_up_with(uint32_t flags, uint32_t retain_ms)

@@ -11,11 +11,8 @@ static char path[64];
 
 static zkr_session *open_another(void)
 {
-    zkr_session *through = NULL;
-
-    through = open_to(proxy_hosts(proxy),
-                      OPTS(session, .session_timeout_ms = SESSION_MS));
-    return through;
+    return open_to(proxy_hosts(proxy),
+                   OPTS(session, .session_timeout_ms = SESSION_MS));
 }
 
 static int set_up(void)

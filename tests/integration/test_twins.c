@@ -4,8 +4,6 @@
  * one; here a second client in the same session makes the twin. */
 #include "usual.h"
 
-#include <zookeeper/proto.h>
-
 enum { DIGITS = 10 };
 
 static struct proxy *side; /* of its double */

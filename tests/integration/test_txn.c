@@ -3,8 +3,6 @@
  * operation, and the lock in front of them. */
 #include "usual.h"
 
-#include <zookeeper/proto.h>
-
 #include "victim.h"
 
 /* Each fault strikes so often. */

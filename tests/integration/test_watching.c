@@ -2,8 +2,6 @@
 /* Tests of watches that last, on a real server. */
 #include "usual.h"
 
-#include <zookeeper/proto.h>
-
 #define REMOVE_WATCHES 18 /* proto.h has no name for it */
 
 /* A call of the callback. */

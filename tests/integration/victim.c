@@ -2,8 +2,6 @@
 /* Ends a session at the moment when the client gets a transaction. */
 #include "victim.h"
 
-#include <zookeeper/zookeeper.h>
-
 #include "fixture.h"
 
 _Atomic int64_t victim_id;

@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <unistd.h>
 
 #include "fixture.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The main() of programs of pairs that have none. */
 #include "pair.h"
-#include "worker.h"
 
 int main(void)
 {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of kazoo with directories that the server removes when they are
  * empty. */
-#include "fixture.h"
-
 #include "clients.h"
-#include "worker.h"
 
 /* We acquire first, so that the directory is a container. kazoo queues before
  * we release: the server would remove an empty directory under its first

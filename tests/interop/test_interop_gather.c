@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of counters and barriers beside those of Curator and kazoo.
  * docs/interop.md has the table. */
-#include "fixture.h"
-
-#include <zookeeper/proto.h>
-
 #include "pair.h"
-#include "worker.h"
 
 enum { ADDS = 150, ADDERS = 4 };
 

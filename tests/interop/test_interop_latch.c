@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of elections across clients: Curator's LeaderLatch and LeaderSelector,
  * and kazoo's Election. docs/interop.md has the table. */
-#include "fixture.h"
-
 #include "clients.h"
-#include "worker.h"
 
 /* clang-format off */
 static const struct pair pairs[] = {

@@ -6,14 +6,9 @@
  * below), on a path of its own, and meanwhile does to it what the name of the
  * test says. section.h says what the workers do while they hold it, and how the
  * test catches one of them there; journal.h how the outcome is judged. */
-#include "fixture.h"
-
 #include <inttypes.h>
 
 #include "fleet.h"
-#include "history.h"
-#include "journal.h"
-#include "worker.h"
 
 enum {
     CYCLES = 45,

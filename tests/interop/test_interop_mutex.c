@@ -2,10 +2,7 @@
 /* Tests of the mutex across clients: who excludes whom, with one holder and one
  * contender of each pair of clients on one path. docs/interop.md has the
  * table. */
-#include "fixture.h"
-
 #include "clients.h"
-#include "worker.h"
 
 /* clang-format off */
 static const struct pair pairs[] = {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of asking for a lock across languages, with Curator's Revoker and
  * ours. */
-#include "fixture.h"
-
 #include "pair.h"
-#include "worker.h"
 
 /* The holder listens, the other asks: it is told, and still holds. */
 static void hears(const char *recipe, const char *mode, enum kind holder_kind,

@@ -2,10 +2,7 @@
 /* Tests of the read/write lock across clients: who excludes whom, with one
  * holder and one contender of each pair of clients on one path; the downgrade;
  * and the bugs of other clients that docs/interop.md warns of. */
-#include "fixture.h"
-
 #include "clients.h"
-#include "worker.h"
 
 static const struct {
     const char *name;

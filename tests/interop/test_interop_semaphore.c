@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the semaphore across clients: Curator's InterProcessSemaphoreV2 and
  * InterProcessSemaphoreMutex. docs/interop.md has the table. */
-#include "fixture.h"
-
 #include <zkrecipes/client.h>
 
 #include "pair.h"
-#include "worker.h"
 
 enum { NOT_YET_MS = 100 };
 

@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <zkrecipes/zkrecipes.h>
-
 #include "gather.h"
 #include "section.h"
 

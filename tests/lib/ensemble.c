@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several real ZooKeeper servers with one leader among them. */
-#include "server.h"
 #include "server_private.h"
 
 #include <stdio.h>

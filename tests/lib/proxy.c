@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>

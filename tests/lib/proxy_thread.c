@@ -3,8 +3,6 @@
  * sleeps. */
 #include "proxy_private.h"
 
-#include <stddef.h>
-
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 

@@ -9,8 +9,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-#include <zookeeper/proto.h>
-#include <zookeeper/zookeeper.h>
 
 #include "admin.h"
 #include "net.h"

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ensemble.h"
-#include "events.h"
 #include "world.h"
 
 #define DENIALS_MAX 8

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The applications: the threads of the processes open sessions, acquire locks,
  * and close. */
-#include <stddef.h>
-
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"

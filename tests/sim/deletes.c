@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "arena.h"
-#include "fiber.h"
 
 /* A break, with everything that it may still cause. */
 struct breaking {

@@ -8,11 +8,9 @@
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"
-#include "events.h"
 #include "frontend.h"
 #include "members.h"
 #include "oracle.h"
-#include "world.h"
 
 static bool observed;
 struct ensemble ensemble;

@@ -7,12 +7,9 @@
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"
-#include "ensemble.h"
 #include "enters.h"
-#include "events.h"
 #include "frontend.h"
 #include "heap.h"
-#include "world.h"
 
 static int64_t left(void)
 {

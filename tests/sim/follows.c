@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "choices.h"
 #include "client.h"
-#include "ensemble.h"
 
 /* A watch, and what it has told last. */
 struct follow {

@@ -10,8 +10,6 @@
 #include "base/error.h"
 #include "choices.h"
 #include "client.h"
-#include "events.h"
-#include "fiber.h"
 #include "world.h"
 
 static struct conn *conns;

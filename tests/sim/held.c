@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "arena.h"
-#include "lock/claim.h"
 #include "lock/cohort.h"
 #include "lock/locks.h"
 #include "session/session.h"

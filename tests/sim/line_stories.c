@@ -14,7 +14,6 @@
 #include "base/error.h"
 #include "client.h"
 #include "lock/locks.h"
-#include "oracle.h"
 #include "session/session.h"
 #include "told.h"
 #include "writes.h"

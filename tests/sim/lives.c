@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "client.h"
 #include "heap.h"
-#include "oracle.h"
 #include "report.h"
 #include "told.h"
 #include "writes.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "arena.h"
-#include "fiber.h"
 
 /* The last event that a leader was told of, and its term. */
 struct told_leader {

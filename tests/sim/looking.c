@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "choices.h"
 #include "client.h"
-#include "oracle.h"
 #include "users.h"
 
 /* A call, and the results that are allowed for it. */

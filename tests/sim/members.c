@@ -6,10 +6,8 @@
 #include <string.h>
 
 #include "choices.h"
-#include "events.h"
 #include "frontend.h"
 #include "oracle.h"
-#include "world.h"
 
 static struct pipe *pipe_of(int from, int to)
 {

@@ -3,8 +3,6 @@
  * while, or never. */
 #include "pipe.h"
 
-#include <stddef.h>
-
 #include "arena.h"
 #include "choices.h"
 #include "events.h"

@@ -8,9 +8,7 @@
 #include "acls.h"
 #include "base/error.h"
 #include "enters.h"
-#include "events.h"
 #include "frontend.h"
-#include "world.h"
 
 static struct txn *propose(enum txn_kind kind, struct request *r)
 {

@@ -6,7 +6,6 @@
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"
-#include "fiber.h"
 #include "held.h"
 #include "users.h"
 

@@ -11,10 +11,7 @@
 #include "arena.h"
 #include "choices.h"
 #include "client.h"
-#include "events.h"
-#include "fiber.h"
 #include "oracle.h"
-#include "world.h"
 
 struct world world;
 

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "client.h"
 #include "lock/locks.h"
-#include "oracle.h"
 #include "runs.h"
 #include "scope.h"
 #include "session/session.h"

@@ -8,7 +8,6 @@
 #include "base/mtx.h"
 #include "base/thread.h"
 #include "choices.h"
-#include "fiber.h"
 #include "world.h"
 
 /* The linker sends the library's calls here: --wrap. */

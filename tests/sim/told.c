@@ -11,7 +11,6 @@
 
 #include "arena.h"
 #include "held.h"
-#include "lock/claim.h"
 #include "report.h"
 #include "session/session.h"
 

@@ -9,12 +9,10 @@
 
 #include "acls.h"
 #include "arena.h"
-#include "choices.h"
 #include "client.h"
 #include "follows.h"
 #include "heap.h"
 #include "held.h"
-#include "oracle.h"
 #include "report.h"
 #include "told.h"
 

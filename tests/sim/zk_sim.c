@@ -4,7 +4,6 @@
 #include "zk/credentials.h"
 #include "zk/probe.h"
 #include "zk/rotation.h"
-#include "zk/zk.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +13,7 @@
 #include "base/error.h"
 #include "choices.h"
 #include "client.h"
-#include "events.h"
-#include "fiber.h"
 #include "oracle.h"
-#include "world.h"
 
 #define HANDLES_MAX 256
 /* The time that zookeeper_close() waits for its answer. */

@@ -4,18 +4,11 @@
 #include "failing.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <jansson.h>
 #include <netdb.h>
 #include <poll.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "unit.h"
 

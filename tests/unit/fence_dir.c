@@ -4,9 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include <zkrecipes/error.h>
 
@@ -18,7 +15,10 @@ char file[128];
 
 const char *in_dir(const char *name)
 {
-    return textf("%s/%s", dir, name);
+    static char path[128];
+
+    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    return path;
 }
 
 int make_dir(void)

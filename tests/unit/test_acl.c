@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of access control lists: good texts and bad ones. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "unit.h"
 #include "zk/acl.h"

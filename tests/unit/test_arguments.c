@@ -4,15 +4,10 @@
  * function alike: nothing given, no path, a long path. */
 #include "unit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include <zkrecipes/testing.h>
-#include <zkrecipes/zkrecipes.h>
 
 #include "client.h"
 #include "opened.h"
-#include "scope.h"
 
 #define HOSTS "127.0.0.1:2181"
 

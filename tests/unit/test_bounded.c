@@ -3,12 +3,7 @@
  * all watches or claims for one of them, and nobody keeps the lock for long. */
 #include "unit.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
-#include <string.h>
-
-#include <zkrecipes/zkrecipes.h>
 
 #include "base/clock.h"
 #include "base/mtx.h"

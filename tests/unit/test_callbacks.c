@@ -3,14 +3,10 @@
  * nobody is told. tests/api/codes.py checks that no function is missing. */
 #include "unit.h"
 
-#include <time.h>
-
 #include <zkrecipes/zhandle.h>
-#include <zkrecipes/zkrecipes.h>
 
 #include "client.h"
 #include "opened.h"
-#include "scope.h"
 
 static zkr_session *s;
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the clock: deadlines that are exact, never overflow, or never come.
  */
-#include <time.h>
-
 #include "base/clock.h"
 #include "unit.h"
 

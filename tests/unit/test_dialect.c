@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the dialect of a node, and of the kind of a lock. */
-#include <stdio.h>
-#include <string.h>
-
 #include "protocol/dialect.h"
 #include "protocol/node_name.h"
 #include "protocol/parts.h"

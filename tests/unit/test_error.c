@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the error codes, of the outcome that each means for a request, and
  * of details. */
-#include <stdio.h>
-#include <string.h>
-
-#include <pthread.h>
-
 #include <zookeeper/zookeeper.h>
 
 #include "base/error.h"

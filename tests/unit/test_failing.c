@@ -5,11 +5,7 @@
  * parses text. */
 #include "unit.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <zkrecipes/session.h>
 

@@ -2,8 +2,6 @@
 /* Tests of what the library reads in the log of the ZooKeeper client. */
 #include "unit.h"
 
-#include <string.h>
-
 #include "zk/fault.h"
 
 #define HEAD "2026-11-28 02:45:48,496:3582(0x7fbd):ZOO_ERROR@f@1335: "

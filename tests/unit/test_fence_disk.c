@@ -2,16 +2,8 @@
 /* Tests of the files of a fence: the order in which it writes them, for the
  * case that the machine crashes, and its reaction to the files that it
  * finds. */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include <zkrecipes/fence.h>
 
 #include "fence_dir.h"
 #include "scope.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the record of a fence: the rule that accepts a token, and the text
  * form. */
-#include <string.h>
-
 #include "fence/fence_record.h"
 #include "unit.h"
 

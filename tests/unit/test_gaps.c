@@ -6,14 +6,6 @@
  * a gap, because the test does not order the two threads. */
 #include "unit.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
-#include <zkrecipes/zkrecipes.h>
-
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mtx.h"

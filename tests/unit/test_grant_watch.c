@@ -6,13 +6,6 @@
 #include "unit.h"
 
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <zkrecipes/zkrecipes.h>
 
 #include "client.h"
 

@@ -4,14 +4,7 @@
 #include "unit.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <zkrecipes/zkrecipes.h>
 
 #include "base/clock.h"
 #include "base/error.h"

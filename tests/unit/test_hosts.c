@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of host lists: which are accepted, and how each mistake is reported. */
-#include <stdlib.h>
-#include <string.h>
-
 #include <zkrecipes/session.h>
 
 #include "base/error.h"

@@ -3,13 +3,8 @@
  * running and is not called any more. */
 #include "unit.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include <sys/wait.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of numbers as the data of a node: those of Java, byte for byte, and
  * nothing else. */
-#include <string.h>
-
 #include "protocol/number.h"
 #include "unit.h"
 

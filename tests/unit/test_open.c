@@ -3,12 +3,6 @@
  * refuse. */
 #include "unit.h"
 
-#include <stdatomic.h>
-#include <string.h>
-#include <time.h>
-
-#include <zkrecipes/zkrecipes.h>
-
 #include "base/clock.h"
 #include "client.h"
 #include "opened.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of option structs and answers: callers older and newer than the
  * library. */
-#include <string.h>
-
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/session.h>
 

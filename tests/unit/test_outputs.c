@@ -9,24 +9,14 @@
  * that of leaving a double barrier (integration/test_barrier.c). */
 #include "unit.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #include <sys/wait.h>
 
 #include <zkrecipes/testing.h>
 #include <zkrecipes/zhandle.h>
-#include <zkrecipes/zkrecipes.h>
 
 #include "base/clock.h"
 #include "client.h"
 #include "opened.h"
-#include "scope.h"
 
 /* What the calls are given. Without the rest a call that would succeed gets a
  * NULL, or what is wrong. */

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the owner record: JSON that always fits, whatever the names are; and
  * of what is read of the data of a node. */
-#include <errno.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-
-#include <pthread.h>
-#include <unistd.h>
 
 #include <zkrecipes/error.h>
 #include <zkrecipes/session.h>

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of paths, and of text that is shown to people. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/path.h"
 #include "scope.h"
 #include "unit.h"

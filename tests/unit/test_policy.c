@@ -4,13 +4,6 @@
  * requests. */
 #include "unit.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <time.h>
-#include <unistd.h>
-
-#include <zkrecipes/zkrecipes.h>
-
 #include "client.h"
 #include "opened.h"
 

@@ -4,18 +4,11 @@
  * because the number is given once. */
 #include "unit.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <zkrecipes/zkrecipes.h>
 
 #include "base/process.h"
 #include "client.h"

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the queue of a lock: who is ahead of us, and in which order. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "protocol/queue.h"
 #include "unit.h"

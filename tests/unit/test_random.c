@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of random numbers: UUIDs of version 4, and no bit that never changes.
  */
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/random.h"
 #include "unit.h"
 

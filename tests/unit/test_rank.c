@@ -2,12 +2,7 @@
 /* Tests of the probe: why there is no connection; and whether a server leads,
  * where only a clear answer counts. */
 #include <arpa/inet.h>
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <zkrecipes/error.h>
 #include <zkrecipes/session.h>

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of copies of replies: nothing of them is in the client's memory. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "request/client.h"
 #include "unit.h"
 

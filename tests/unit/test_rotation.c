@@ -6,9 +6,6 @@
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "zk/hosts.h"
 #include "zk/rotation.h"

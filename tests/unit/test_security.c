@@ -3,11 +3,7 @@
  * those that do not. Those with real certificates are integration tests. */
 #include "unit.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <zkrecipes/session.h>
 

@@ -4,13 +4,7 @@
 #include "unit.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <zkrecipes/zkrecipes.h>
 
 #include "base/clock.h"
 #include "client.h"

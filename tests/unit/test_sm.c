@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of state machines: legal moves are made and logged, others abort. */
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <zkrecipes/session.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the timers: the timer that is due first comes first, also after
  * others were taken out. */
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/timer.h"
 #include "unit.h"

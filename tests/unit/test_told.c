@@ -3,13 +3,6 @@
  * taken the notice of the one before, and before that one is told. */
 #include "unit.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <zkrecipes/zkrecipes.h>
-
 #include "base/mtx.h"
 #include "client.h"
 #include "opened.h"

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the ways of claiming: docs/design.md draws the moves of each one's
  * table, with their events: all of them and no others. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "lock/claim.h"
 #include "lock/cohort.h"
 #include "unit.h"

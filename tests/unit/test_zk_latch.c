@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the latch that keeps the client's io thread from ending a session.
  */
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <time.h>
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "unit.h"
 #include "zk/zk_latch.h"

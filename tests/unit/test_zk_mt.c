@@ -4,14 +4,9 @@
  * client's. */
 #include "unit.h"
 
-#include <errno.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <zkrecipes/session.h>
 #include <zookeeper/zookeeper.h>

@@ -4,7 +4,14 @@
  * the same in every run. */
 #pragma once
 
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "test.h"
 

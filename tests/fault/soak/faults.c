@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <zookeeper/proto.h>
-
 #include "expire.h"
 #include "journal.h"
 #include "server_private.h"

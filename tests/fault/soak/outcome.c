@@ -2,12 +2,9 @@
 /* The outcome: computes a verdict from journals and resources. */
 #include "outcome.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "journal.h"
-#include "resource.h"
 #include "wait.h"
 
 int64_t real_ms(void)

@@ -2,7 +2,6 @@
 /* The report of a soak: its outcome, line by line. */
 #include "report.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 static int by_value(const void *a, const void *b)

@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,16 +17,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "board.h"
-#include "cluster.h"
-#include "crew.h"
-#include "journal.h"
-#include "nemesis.h"
 #include "outcome.h"
-#include "proxy.h"
-#include "resource.h"
-#include "scratch.h"
-#include "truth.h"
 #include "wait.h"
 #include "wall_clock.h"
 

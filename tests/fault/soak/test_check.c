@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the judgement of a soak, with hand-made histories that each break a
  * rule. */
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "resource.h"
 #include "spawn.h"
 #include "test.h"
 

@@ -6,38 +6,20 @@
 
 /* -- how each is made ----------------------------------------------------- */
 
-static int mutex_make(zkr_session *s, const char *path,
-                      const struct zkr_lockable_opts *opts, void **ret_lock)
-{
-    return zkr_mutex_new(s, path, opts, (zkr_mutex **)ret_lock);
-}
+#define MAKES(noun, ...)                                                       \
+    static int noun##_make(zkr_session *s, const char *path,                   \
+                           const struct zkr_lockable_opts *opts,               \
+                           void **ret_lock)                                    \
+    {                                                                          \
+        return zkr_##noun##_new(s, path, __VA_ARGS__,                          \
+                                (zkr_##noun **)ret_lock);                      \
+    }
 
-static int reentrant_mutex_make(zkr_session *s, const char *path,
-                                const struct zkr_lockable_opts *opts,
-                                void **ret_lock)
-{
-    return zkr_reentrant_mutex_new(s, path, opts,
-                                   (zkr_reentrant_mutex **)ret_lock);
-}
-
-static int rwlock_make(zkr_session *s, const char *path,
-                       const struct zkr_lockable_opts *opts, void **ret_lock)
-{
-    return zkr_rwlock_new(s, path, opts, (zkr_rwlock **)ret_lock);
-}
-
-static int unfair_mutex_make(zkr_session *s, const char *path,
-                             const struct zkr_lockable_opts *opts,
-                             void **ret_lock)
-{
-    return zkr_unfair_mutex_new(s, path, opts, (zkr_unfair_mutex **)ret_lock);
-}
-
-static int semaphore_make(zkr_session *s, const char *path,
-                          const struct zkr_lockable_opts *opts, void **ret_lock)
-{
-    return zkr_semaphore_new(s, path, 1, opts, (zkr_semaphore **)ret_lock);
-}
+MAKES(mutex, opts)
+MAKES(reentrant_mutex, opts)
+MAKES(rwlock, opts)
+MAKES(unfair_mutex, opts)
+MAKES(semaphore, 1, opts)
 
 /* The only lock of each multi-lock, which is freed after it. Threads of the
  * table of faults make and free theirs at the same time. */

@@ -2,8 +2,6 @@
 /* The contract when connections break and servers are silent. */
 #include "stage.h"
 
-#include <zookeeper/proto.h>
-
 static void cut_off(void)
 {
     disconnect(proxy, ours);

@@ -2,8 +2,6 @@
 /* The contract when nodes and sessions end under their owners. */
 #include "stage.h"
 
-#include <zookeeper/proto.h>
-
 /* After an operator's delete, kazoo and Curator go on as if they held the
  * lock. */
 static void a_holder_whose_node_is_deleted_is_told(void)

@@ -3,8 +3,6 @@
  * other. */
 #include "stage.h"
 
-#include <zookeeper/proto.h>
-
 static void a_grant_outlives_the_lock_object(void)
 {
     struct contender *c = one_of(ours);

@@ -2,8 +2,6 @@
 /* The contract when requests and replies are lost. */
 #include "stage.h"
 
-#include <zookeeper/proto.h>
-
 static void a_lost_create_reply_keeps_the_place_in_the_queue(void)
 {
     struct contender *holder = one_of(theirs);

@@ -2,7 +2,22 @@
 /* The calls that are of no lock, or of one only. */
 #include "faults/table.h"
 
-#include <zookeeper/proto.h>
+/* A call of a row that is one call of the library, or a count that is one. */
+#define CALL(name, ...)                                                        \
+    static int name(struct scene *s)                                           \
+    {                                                                          \
+        return __VA_ARGS__;                                                    \
+    }
+/* The same of those that reply. */
+#define READ(name, ...)                                                        \
+    static int name(struct scene *s)                                           \
+    {                                                                          \
+        struct zkr_reply *reply = NULL;                                        \
+        int rc =                                                               \
+            zkr_session_##name(s->ours, __VA_ARGS__, s->timeout_ms, &reply);   \
+                                                                               \
+        return read_reply(s, rc, reply);                                       \
+    }
 
 /* -- nodes ------------------------------------------------------------------
  */
@@ -25,10 +40,7 @@ static int writes_to(struct scene *s, const char *path)
     return 1 + stat.version;
 }
 
-static int writes(struct scene *s)
-{
-    return writes_to(s, s->path);
-}
+CALL(writes, writes_to(s, s->path))
 
 static const char *below(struct scene *s)
 {
@@ -36,10 +48,7 @@ static const char *below(struct scene *s)
     return s->dir;
 }
 
-static int writes_below(struct scene *s)
-{
-    return writes_to(s, below(s));
-}
+CALL(writes_below, writes_to(s, below(s)))
 
 static void make_node(struct scene *s)
 {
@@ -71,57 +80,14 @@ static int read_reply(struct scene *s, int rc, struct zkr_reply *reply)
     return rc;
 }
 
-static int get(struct scene *s)
-{
-    struct zkr_reply *reply = NULL;
-    int rc = zkr_session_get(s->ours, s->path, s->timeout_ms, &reply);
+READ(get, s->path)
+READ(exists, s->path)
+READ(children, s->path)
+CALL(synchronize, zkr_session_sync(s->ours, s->timeout_ms))
 
-    return read_reply(s, rc, reply);
-}
-
-static int exists(struct scene *s)
-{
-    struct zkr_reply *reply = NULL;
-    int rc = zkr_session_exists(s->ours, s->path, s->timeout_ms, &reply);
-
-    return read_reply(s, rc, reply);
-}
-
-static int children(struct scene *s)
-{
-    struct zkr_reply *reply = NULL;
-    int rc = zkr_session_children(s->ours, s->path, s->timeout_ms, &reply);
-
-    return read_reply(s, rc, reply);
-}
-
-static int synchronize(struct scene *s)
-{
-    return zkr_session_sync(s->ours, s->timeout_ms);
-}
-
-static int create(struct scene *s)
-{
-    struct zkr_reply *reply = NULL;
-    int rc = zkr_session_create(s->ours, below(s), "x", 1, NULL, s->timeout_ms,
-                                &reply);
-
-    return read_reply(s, rc, reply);
-}
-
-static int set(struct scene *s)
-{
-    struct zkr_reply *reply = NULL;
-    int rc =
-        zkr_session_set(s->ours, s->path, "x", 1, -1, s->timeout_ms, &reply);
-
-    return read_reply(s, rc, reply);
-}
-
-static int delete (struct scene *s)
-{
-    return zkr_session_delete(s->ours, below(s), -1, s->timeout_ms);
-}
+READ(create, below(s), "x", 1, NULL)
+READ(set, s->path, "x", 1, -1)
+CALL(delete, zkr_session_delete(s->ours, below(s), -1, s->timeout_ms))
 
 static int commit(struct scene *s)
 {
@@ -141,10 +107,7 @@ static int commit(struct scene *s)
     return rc;
 }
 
-static int both_writes(struct scene *s)
-{
-    return writes(s) + 10 * writes_below(s);
-}
+CALL(both_writes, writes(s) + 10 * writes_below(s))
 
 /* -- a watch ----------------------------------------------------------------
  */
@@ -228,10 +191,8 @@ static void free_watch(struct scene *s)
 
 static void make_counter(struct scene *s)
 {
-    zkr_counter *counter = NULL;
-
-    must(s, "a counter", zkr_counter_new(s->ours, s->path, NULL, &counter));
-    s->object = counter;
+    must(s, "a counter",
+         zkr_counter_new(s->ours, s->path, NULL, (zkr_counter **)&s->object));
 }
 
 static const char *deep(struct scene *s)
@@ -242,16 +203,11 @@ static const char *deep(struct scene *s)
 
 static void make_deep_counter(struct scene *s)
 {
-    zkr_counter *counter = NULL;
-
-    must(s, "a counter", zkr_counter_new(s->ours, deep(s), NULL, &counter));
-    s->object = counter;
+    must(s, "a counter",
+         zkr_counter_new(s->ours, deep(s), NULL, (zkr_counter **)&s->object));
 }
 
-static int writes_deep(struct scene *s)
-{
-    return writes_to(s, deep(s));
-}
+CALL(writes_deep, writes_to(s, deep(s)))
 
 /* One that was asked for may come meanwhile. */
 static void there_is_no_parent(struct scene *s)
@@ -285,10 +241,7 @@ static int counter_get(struct scene *s)
     return zkr_counter_get(s->object, s->timeout_ms, &value, NULL);
 }
 
-static int counter_set(struct scene *s)
-{
-    return zkr_counter_set(s->object, 7, -1, s->timeout_ms);
-}
+CALL(counter_set, zkr_counter_set(s->object, 7, -1, s->timeout_ms))
 
 static void remember(struct scene *s)
 {
@@ -305,10 +258,8 @@ static int compare_and_set(struct scene *s)
 
 static void make_barrier(struct scene *s)
 {
-    zkr_barrier *barrier = NULL;
-
-    must(s, "a barrier", zkr_barrier_new(s->ours, s->path, NULL, &barrier));
-    s->object = barrier;
+    must(s, "a barrier",
+         zkr_barrier_new(s->ours, s->path, NULL, (zkr_barrier **)&s->object));
 }
 
 static void free_barrier(struct scene *s)
@@ -316,20 +267,9 @@ static void free_barrier(struct scene *s)
     zkr_barrier_free(s->object);
 }
 
-static int set_barrier(struct scene *s)
-{
-    return zkr_barrier_set(s->object, s->timeout_ms);
-}
-
-static int remove_barrier(struct scene *s)
-{
-    return zkr_barrier_remove(s->object, s->timeout_ms);
-}
-
-static int wait_at_barrier(struct scene *s)
-{
-    return zkr_barrier_wait(s->object, s->timeout_ms);
-}
+CALL(set_barrier, zkr_barrier_set(s->object, s->timeout_ms))
+CALL(remove_barrier, zkr_barrier_remove(s->object, s->timeout_ms))
+CALL(wait_at_barrier, zkr_barrier_wait(s->object, s->timeout_ms))
 
 static void there_is_none(struct scene *s)
 {
@@ -349,11 +289,9 @@ static void there_is_one(struct scene *s)
 
 static void make_member(struct scene *s)
 {
-    zkr_double_barrier *member = NULL;
-
     must(s, "a member",
-         zkr_double_barrier_new(s->ours, s->path, 1, NULL, &member));
-    s->object = member;
+         zkr_double_barrier_new(s->ours, s->path, 1, NULL,
+                                (zkr_double_barrier **)&s->object));
 }
 
 static void free_member(struct scene *s)
@@ -361,20 +299,9 @@ static void free_member(struct scene *s)
     zkr_double_barrier_free(s->object);
 }
 
-static int nodes(struct scene *s)
-{
-    return nodes_in(s, s->path);
-}
-
-static int enter(struct scene *s)
-{
-    return zkr_double_barrier_enter(s->object, s->timeout_ms);
-}
-
-static int leave(struct scene *s)
-{
-    return zkr_double_barrier_leave(s->object, s->timeout_ms);
-}
+CALL(nodes, nodes_in(s, s->path))
+CALL(enter, zkr_double_barrier_enter(s->object, s->timeout_ms))
+CALL(leave, zkr_double_barrier_leave(s->object, s->timeout_ms))
 
 static void leave_again(struct scene *s, int rc)
 {
@@ -449,10 +376,7 @@ static void end_hold(struct scene *s, int rc)
     s->grant = NULL;
 }
 
-static int verify(struct scene *s)
-{
-    return zkr_grant_verify(s->grant, s->timeout_ms);
-}
+CALL(verify, zkr_grant_verify(s->grant, s->timeout_ms))
 
 static int close_it(struct scene *s)
 {
@@ -474,10 +398,7 @@ static const char *data_of(struct scene *s)
     return s->dir;
 }
 
-static int writes_to_data(struct scene *s)
-{
-    return writes_to(s, data_of(s));
-}
+CALL(writes_to_data, writes_to(s, data_of(s)))
 
 static void hold_data(struct scene *s)
 {
@@ -494,22 +415,12 @@ static void hold_no_data(struct scene *s)
     hold(s);
 }
 
-static int guarded_set(struct scene *s)
-{
-    return zkr_grant_guarded_set(s->grant, data_of(s), "x", 1, -1,
-                                 s->timeout_ms, NULL);
-}
-
-static int guarded_create(struct scene *s)
-{
-    return zkr_grant_guarded_create(s->grant, data_of(s), "x", 1,
-                                    s->timeout_ms);
-}
-
-static int guarded_delete(struct scene *s)
-{
-    return zkr_grant_guarded_delete(s->grant, data_of(s), -1, s->timeout_ms);
-}
+CALL(guarded_set, zkr_grant_guarded_set(s->grant, data_of(s), "x", 1, -1,
+                                        s->timeout_ms, NULL))
+CALL(guarded_create,
+     zkr_grant_guarded_create(s->grant, data_of(s), "x", 1, s->timeout_ms))
+CALL(guarded_delete,
+     zkr_grant_guarded_delete(s->grant, data_of(s), -1, s->timeout_ms))
 
 static int guarded_commit(struct scene *s)
 {
@@ -553,10 +464,8 @@ static int list(struct scene *s)
     return rc;
 }
 
-static int revoke(struct scene *s)
-{
-    return zkr_participants_revoke(s->ours, zkr_grant_node(s->their_grant));
-}
+CALL(revoke_it,
+     zkr_participants_revoke(s->ours, zkr_grant_node(s->their_grant)))
 
 static int revoked(struct scene *s)
 {
@@ -568,12 +477,9 @@ static int revoked(struct scene *s)
     return strcmp(data, "__REVOKE__") == 0;
 }
 
-static int break_it(struct scene *s)
-{
-    return zkr_participants_break(s->ours, zkr_grant_node(s->their_grant),
-                                  zkr_grant_token(s->their_grant),
-                                  s->timeout_ms);
-}
+CALL(break_it,
+     zkr_participants_break(s->ours, zkr_grant_node(s->their_grant),
+                            zkr_grant_token(s->their_grant), s->timeout_ms))
 
 /* -- a read/write lock, and a writer that waits behind -----------------------
  */
@@ -727,11 +633,9 @@ enum { PERMITS = 3 };
 
 static void make_permits(struct scene *s)
 {
-    zkr_semaphore *semaphore = NULL;
-
     must(s, "a semaphore",
-         zkr_semaphore_new(s->ours, s->path, PERMITS, NULL, &semaphore));
-    s->object = semaphore;
+         zkr_semaphore_new(s->ours, s->path, PERMITS, NULL,
+                           (zkr_semaphore **)&s->object));
     s->their_object = calloc(PERMITS, sizeof(zkr_grant *));
     (void)snprintf(s->dir, sizeof(s->dir), "%s/leases", s->path);
 }
@@ -742,10 +646,7 @@ static void free_permits(struct scene *s)
     free(s->their_object);
 }
 
-static int permits(struct scene *s)
-{
-    return nodes_in(s, s->dir);
-}
+CALL(permits, nodes_in(s, s->dir))
 
 static int acquire_many(struct scene *s)
 {
@@ -764,10 +665,7 @@ static void hold_many(struct scene *s)
     must(s, "permits", acquire_many(s));
 }
 
-static int release_many(struct scene *s)
-{
-    return zkr_grants_release(s->their_object, PERMITS);
-}
+CALL(release_many, zkr_grants_release(s->their_object, PERMITS))
 
 static void free_grants(struct scene *s, int rc)
 {
@@ -925,7 +823,7 @@ const struct call other_calls[] = {
 
     { .name = "list", .run = list, .make = make_mutexes, .ready = they_hold,
       .end = free_mutexes },
-    { .name = "revoke", .run = revoke, .change = 1, .count = revoked,
+    { .name = "revoke", .run = revoke_it, .change = 1, .count = revoked,
       .make = make_mutexes, .ready = they_hold, .end = free_mutexes },
     { .name = "break", .run = break_it, .change = -1, .count = nodes,
       .make = make_mutexes, .ready = they_hold, .end = free_mutexes },

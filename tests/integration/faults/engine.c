@@ -5,9 +5,6 @@
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <unistd.h>
-
-#include <zookeeper/proto.h>
 
 enum {
     WORKERS = 32,

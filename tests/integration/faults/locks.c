@@ -2,8 +2,6 @@
 /* The calls of all recipes that give a grant. */
 #include "faults/table.h"
 
-#include <zookeeper/proto.h>
-
 /* The same lock in its plain form, which belongs to no thread and does not
  * stay: "mutex" for "reentrant mutex that stays". */
 static const struct adapter *rival_of(const struct adapter *recipe)
