@@ -15,8 +15,7 @@ void call_clean(struct attempt *a)
 {
     zkr_grant_free(a->result);
     zkr_grant_free(a->grant);
-    if (a->call->free_lock != NULL)
-        a->call->free_lock(a->lock);
+    zkr_lockable_free(a->lock);
     (void)zkr_session_close(a->own);
 }
 
@@ -37,11 +36,6 @@ static void with_grant(struct attempt *a)
 {
     with_mutex(a);
     a->grant = acquire(a->lock);
-}
-
-static void free_mutex(void *lock)
-{
-    zkr_mutex_free(lock);
 }
 
 CALL(acquire_mutex, zkr_mutex_acquire(a->lock, DEADLINE_MS, &a->result))
@@ -83,22 +77,12 @@ static void with_reentrant(struct attempt *a)
 
 CALL(acquire_reentrant, zkr_reentrant_mutex_acquire(a->lock, DEADLINE_MS))
 
-static void free_reentrant(void *lock)
-{
-    zkr_reentrant_mutex_free(lock);
-}
-
 static void with_unfair(struct attempt *a)
 {
     a->lock = NEW(unfair_mutex, a->session, a->path, NULL);
 }
 
 CALL(acquire_unfair, zkr_unfair_mutex_acquire(a->lock, DEADLINE_MS, &a->result))
-
-static void free_unfair(void *lock)
-{
-    zkr_unfair_mutex_free(lock);
-}
 
 static void with_rwlock(struct attempt *a)
 {
@@ -114,11 +98,6 @@ static void with_write_grant(struct attempt *a)
 CALL(acquire_read, zkr_rwlock_acquire_read(a->lock, DEADLINE_MS, &a->result))
 CALL(acquire_write, zkr_rwlock_acquire_write(a->lock, DEADLINE_MS, &a->result))
 CALL(downgrade, zkr_rwlock_downgrade(a->lock, a->grant, &a->result))
-
-static void free_rwlock(void *lock)
-{
-    zkr_rwlock_free(lock);
-}
 
 /* -- looking on ----------------------------------------------------------- */
 
@@ -161,31 +140,25 @@ static int close_it(struct attempt *a)
 }
 
 const struct call calls[] = {
-    { "acquire", DEADLINE_MS, false, with_mutex, acquire_mutex, free_mutex },
-    { "acquire, waiting", DEADLINE_MS, true, with_grant, acquire_mutex,
-      free_mutex },
-    { "try", REPLY_MS, false, with_mutex, try_mutex, free_mutex },
+    { "acquire", DEADLINE_MS, false, with_mutex, acquire_mutex },
+    { "acquire, waiting", DEADLINE_MS, true, with_grant, acquire_mutex },
+    { "try", REPLY_MS, false, with_mutex, try_mutex },
     { "acquire, reentrant", DEADLINE_MS, false, with_reentrant,
-      acquire_reentrant, free_reentrant },
-    { "acquire, unfair", DEADLINE_MS, false, with_unfair, acquire_unfair,
-      free_unfair },
-    { "acquire to read", DEADLINE_MS, false, with_rwlock, acquire_read,
-      free_rwlock },
-    { "acquire to write", DEADLINE_MS, false, with_rwlock, acquire_write,
-      free_rwlock },
+      acquire_reentrant },
+    { "acquire, unfair", DEADLINE_MS, false, with_unfair, acquire_unfair },
+    { "acquire to read", DEADLINE_MS, false, with_rwlock, acquire_read },
+    { "acquire to write", DEADLINE_MS, false, with_rwlock, acquire_write },
     { "acquire to write, waiting", DEADLINE_MS, true, with_write_grant,
-      acquire_write, free_rwlock },
-    { "downgrade", 2 * REPLY_MS, false, with_write_grant, downgrade,
-      free_rwlock },
-    { "release", REPLY_MS, false, with_grant, release_grant, free_mutex },
-    { "verify", DEADLINE_MS, false, with_grant, verify, free_mutex },
-    { "list participants", DEADLINE_MS, false, with_grant, list, free_mutex },
-    { "revoke", REPLY_MS, false, with_grant, revoke_it, free_mutex },
-    { "break", DEADLINE_MS, false, with_grant, break_it, free_mutex },
-    { "what does not wait", 0, false, with_grant, nothing_that_waits,
-      free_mutex },
-    { "open a session", CONNECT_MS + 500, false, with_nothing, open_it, NULL },
-    { "close a session", CLOSE_MS, false, with_session, close_it, NULL },
+      acquire_write },
+    { "downgrade", 2 * REPLY_MS, false, with_write_grant, downgrade },
+    { "release", REPLY_MS, false, with_grant, release_grant },
+    { "verify", DEADLINE_MS, false, with_grant, verify },
+    { "list participants", DEADLINE_MS, false, with_grant, list },
+    { "revoke", REPLY_MS, false, with_grant, revoke_it },
+    { "break", DEADLINE_MS, false, with_grant, break_it },
+    { "what does not wait", 0, false, with_grant, nothing_that_waits },
+    { "open a session", CONNECT_MS + 500, false, with_nothing, open_it },
+    { "close a session", CLOSE_MS, false, with_session, close_it },
 };
 
 const size_t call_count = sizeof(calls) / sizeof(calls[0]);

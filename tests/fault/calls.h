@@ -37,7 +37,6 @@ struct call {
     bool begins_before; /* it waits for a holder when the fault comes */
     void (*prepare)(struct attempt *a); /* before the fault */
     int (*run)(struct attempt *a);
-    void (*free_lock)(void *lock);
 };
 
 extern const struct call calls[];

@@ -7,8 +7,6 @@
  * thread. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "server.h"
 
 enum {

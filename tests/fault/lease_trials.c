@@ -6,10 +6,6 @@
  * all the time whether they hold. The end of a session is read from the
  * transaction log of a server on the side of the majority. ZKR_TRIALS is the
  * number of trials; ZKR_SEED repeats the times of an earlier run. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "admin.h"
 #include "crowd.h"
 #include "holder.h"

@@ -3,13 +3,9 @@
  * transaction log. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include <zkrecipes/zkrecipes.h>
 
 #include "cluster.h"
-#include "server.h"
 #include "test.h"
 
 struct oracle;

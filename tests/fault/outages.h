@@ -2,9 +2,6 @@
 /* Outages: the ways in which one server or another is not available. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "cluster.h"
 
 struct outage {

@@ -8,8 +8,6 @@
  * stopped again, before they can learn of it. Each asks every millisecond
  * whether it holds. ZKR_TRIALS is the number of trials, ZKR_SEED repeats the
  * times of an earlier run. */
-#include <stdio.h>
-
 #include "holder.h"
 #include "oracle.h"
 #include "scope.h"

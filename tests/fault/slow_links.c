@@ -8,8 +8,6 @@
  * are on a follower. ZKR_TIMEOUTS is for how many session timeouts they hold.
  */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "holder.h"
 #include "oracle.h"

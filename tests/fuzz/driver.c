@@ -35,10 +35,9 @@ static void load(const char *dir, const char *name)
 {
     char path[4096];
     struct input *seed = &seeds[seed_count];
-    FILE *f;
 
     (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    f = name[0] == '.' || seed_count == SEEDS ? NULL : fopen(path, "re");
+    FILE *f = name[0] == '.' || seed_count == SEEDS ? NULL : fopen(path, "re");
     if (f == NULL)
         return;
     seed->size = fread(seed->data, 1, max_len, f);

@@ -61,11 +61,10 @@ static void check_cut(const char *bytes, size_t size, const char *whole,
                       size_t room)
 {
     char *out = malloc(room);
-    size_t len;
     size_t kept;
 
     CHECK(out != NULL);
-    len = escape_text(bytes, size, out, room);
+    size_t len = escape_text(bytes, size, out, room);
     CHECK(len < room && out[len] == '\0' && is_safe(out));
     if (strlen(whole) < room) {
         CHECK(strcmp(out, whole) == 0);
@@ -82,12 +81,11 @@ static void check_json(const char *bytes, size_t size)
 {
     json_t *value = json_text(bytes, size);
     char *dump = value == NULL ? NULL : json_dumps(value, DUMP_FLAGS);
-    json_t *back;
 
     CHECK(dump != NULL);
     for (const char *p = dump; *p != '\0'; p++)
         CHECK(*p >= 0x20 && *p < 0x7f);
-    back = json_loads(dump, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    json_t *back = json_loads(dump, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
     CHECK(back != NULL && json_equal(back, value));
     json_decref(back);
     json_decref(value);

@@ -200,12 +200,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = { data, size };
     struct zkr__lease lease;
-    int64_t unit;
-    int64_t now;
 
     begin(&lease, &in);
-    unit = timeout / 64 + 1;
-    now = begun;
+    int64_t unit = timeout / 64 + 1;
+    int64_t now = begun;
     while (in.size > 0 && count < REQUESTS && now < CLOCK_MAX) {
         uint8_t step = (uint8_t)fuzz_number(&in, 1);
         int64_t took = unit * (int64_t)fuzz_number(&in, 1);

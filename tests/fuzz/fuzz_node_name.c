@@ -158,10 +158,9 @@ static void check_built(struct fuzz_input in)
     int32_t want = (int32_t)fuzz_number(&in, 4);
     char name[ZKR__NAME_MAX];
     int64_t seq = 0;
-    size_t len;
 
     zkr__node_name_build(name, layout, uuid, marker);
-    len = strlen(name);
+    size_t len = strlen(name);
     CHECK(zkr__node_name_tag_len(layout) ==
           len - strlen(zkr__markers[marker].text));
     CHECK(len + ZKR__SEQ_DIGITS < sizeof(name));

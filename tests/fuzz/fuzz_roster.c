@@ -100,11 +100,10 @@ static void check_watched(const struct zkr_participant *p,
 {
     struct zkr__queue queue;
     struct zkr__nearest nearest;
-    size_t watched;
 
     parse(&queue, p, markers);
     nearest = zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
-    watched = recipe->waits_for(&nearest);
+    size_t watched = recipe->waits_for(&nearest);
     CHECK((watched == ZKR__NOBODY) == (p->waits_for == ZKR__NOBODY));
     CHECK(watched == ZKR__NOBODY ||
           strcmp(queue.all[watched].name, items[p->waits_for].name) == 0);

@@ -92,12 +92,9 @@ static void write_log(struct fuzz_input in)
     write_file("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
     write_record(zxid, TXN_CREATE_SESSION, NULL, 0);
     while (in.size > 0) {
-        int32_t type;
-        size_t size;
-
         zxid += 1 + (int64_t)fuzz_number(&in, 1) / 64;
-        type = (int8_t)fuzz_number(&in, 1);
-        size = (size_t)fuzz_number(&in, 1);
+        int32_t type = (int8_t)fuzz_number(&in, 1);
+        size_t size = (size_t)fuzz_number(&in, 1);
         size = size < in.size ? size : in.size;
         write_record(zxid, type, in.data, size);
         in.data += size;

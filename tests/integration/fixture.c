@@ -10,6 +10,7 @@ enum {
 
 struct server *the_server;
 struct admin *admin;
+zkr_grant *nil;
 
 static void log_line(enum zkr_log_level level, const char *line, void *user)
 {
@@ -146,17 +147,17 @@ void wait_verified(zkr_grant *g)
     ok(rc);
 }
 
-int by_mutex(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+int by_mutex(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     return zkr_mutex_acquire(lock, timeout_ms, ret_grant);
 }
 
-int by_reading(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+int by_reading(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     return zkr_rwlock_acquire_read(lock, timeout_ms, ret_grant);
 }
 
-int by_writing(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
+int by_writing(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     return zkr_rwlock_acquire_write(lock, timeout_ms, ret_grant);
 }

@@ -3,19 +3,12 @@
  * threads. */
 #pragma once
 
-#include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#include <zkrecipes/zkrecipes.h>
 
 #include "admin.h"
 #include "expire.h"
 #include "proxy.h"
-#include "recorder.h"
 #include "scope.h"
 #include "server.h"
 #include "stopwatch.h"
@@ -69,6 +62,9 @@ void close_through(zkr_session *s, struct proxy *proxy);
 const char *new_path(void);
 zkr_mutex *new_mutex(zkr_session *s, const char *path);
 
+/* Where an acquire that is to fail would put a grant. */
+extern zkr_grant *nil;
+
 zkr_grant *acquire(zkr_mutex *m);
 void release(zkr_grant *g);
 /* Tells whether the result of a release is a success. It is also one that the
@@ -80,7 +76,8 @@ bool is_released(int rc, int64_t took_ms, int64_t reply_timeout_ms);
 void wait_verified(zkr_grant *g);
 
 /* A way to acquire: one of these. `lock` is what its name says. */
-typedef int acquire_call(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
+typedef int acquire_call(zkr_lockable *lock, int64_t timeout_ms,
+                         zkr_grant **ret_grant);
 acquire_call by_mutex, by_reading, by_writing;
 
 /* A thread that acquires; the outcome is here after waiter_join(). */

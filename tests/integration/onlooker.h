@@ -6,8 +6,6 @@
 
 #include "fixture.h"
 
-#include <zookeeper/proto.h>
-
 extern zkr_session *s;
 extern zkr_mutex *m;  /* of s, at path */
 extern char path[64]; /* does not exist at first */

@@ -282,18 +282,13 @@ static void use_reentrant(zkr_session *s)
     zkr_reentrant_mutex_free(m);
 }
 
-static int by_luck(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_unfair_mutex_acquire(lock, timeout_ms, ret_grant);
-}
-
 static void use_unfair(zkr_session *s)
 {
     zkr_unfair_mutex *m = NULL;
 
     if (!CAN(zkr_unfair_mutex_new(s, a_path("unfair"), NULL, &m)))
         return;
-    hold(by_luck, m);
+    hold(zkr_unfair_mutex_acquire, m);
     zkr_unfair_mutex_free(m);
 }
 
@@ -306,16 +301,6 @@ static void look_on(zkr_session *s, const char *path)
         assert_true(list->items[0].holds);
         zkr_participants_free(list);
     }
-}
-
-static int by_semaphore(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_semaphore_acquire(sem, timeout_ms, ret_grant);
-}
-
-static int by_multi_lock(void *all, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_multi_lock_acquire(all, timeout_ms, ret_grant);
 }
 
 static void record_two(int error, zkr_grant *const *grants, size_t count,
@@ -353,7 +338,7 @@ static void use_all_as_one(zkr_session *s, zkr_semaphore *sem)
     if (!CAN(zkr_multi_lock_new(s, NULL, &all)))
         return;
     if (CAN(zkr_multi_lock_add(all, sem, NULL)))
-        hold(by_multi_lock, all);
+        hold(zkr_multi_lock_acquire, all);
     (void)CAN(zkr_lockable_stats(
         all, &(struct zkr_counters){ .size = sizeof(struct zkr_counters) }));
     zkr_multi_lock_free(all);
@@ -366,7 +351,7 @@ static void use_semaphore(zkr_session *s)
     (void)a_path("semaphore/leases");
     (void)a_path("semaphore/locks");
     if (CAN(zkr_semaphore_new(s, "/alloc/semaphore", 1, NULL, &sem))) {
-        hold(by_semaphore, sem);
+        hold(zkr_semaphore_acquire, sem);
         use_all_as_one(s, sem);
         zkr_semaphore_free(sem);
     }

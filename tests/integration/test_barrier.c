@@ -510,7 +510,6 @@ static bool is_lowest(zkr_session *session)
 {
     struct zkr_reply *list;
     const char *lowest = "ready";
-    char node[128];
     struct Stat stat;
 
     ok(zkr_session_children(session, path, SOON_MS, &list));
@@ -518,7 +517,7 @@ static bool is_lowest(zkr_session *session)
         if (strcmp(list->names[i], lowest) < 0)
             lowest = list->names[i];
     }
-    (void)snprintf(node, sizeof(node), "%s/%s", path, lowest);
+    const char *node = textf("%s/%s", path, lowest);
     zkr_reply_free(list);
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     return stat.ephemeralOwner == zkr_session_id(session);

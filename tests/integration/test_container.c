@@ -83,8 +83,7 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
 
         lock = NEW(rwlock, s, locks[i].path,
                    OPTS(lockable, .flags = locks[i].flags));
-        zkr_grant *g = GRANT(rwlock_acquire_write, lock, SOON_MS);
-        release(g);
+        release(GRANT(rwlock_acquire_write, lock, SOON_MS));
     }
     assert_true(wait_until(is_gone, "/rw/container", SOON_MS));
     assert_int_equal(admin_exists(admin, "/rw/persistent", NULL), ZOK);

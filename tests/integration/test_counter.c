@@ -31,11 +31,10 @@ static void make_parent(void)
 /* With the directory of the mutex, which the servers would delete at once. */
 static zkr_counter *new_promoted(zkr_session *session, uint32_t after)
 {
-    zkr_counter *c = NULL;
-
     make_parent();
     assert_int_equal(admin_create(admin, lock_path, ""), ZOK);
-    c = NEW(counter, session, path,
+    zkr_counter *c =
+        NEW(counter, session, path,
             OPTS(counter, .lock_path = lock_path, .promote_after = after));
     return c;
 }

@@ -23,13 +23,12 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
     struct zkr_participants *list = NULL;
     struct recorder *r = recorder_new();
     struct waiter second;
-    char node[256];
     int code = 1;
 
     ok(zkr_grant_listen(g, give_back, r));
     ok(zkr_participants_list(other, path, NULL, &list));
     assert_int_equal(list->count, 1);
-    (void)snprintf(node, sizeof(node), "%s/%s", path, list->items[0].name);
+    const char *node = textf("%s/%s", path, list->items[0].name);
     zkr_participants_free(list);
     ok(zkr_participants_revoke(other, node));
     waiter_start(&second, mutexes[1], 5000);

@@ -21,9 +21,10 @@ struct change {
     zkr_grant *reading;
 };
 
-static int by_downgrading(void *arg, int64_t timeout_ms, zkr_grant **ret_grant)
+static int by_downgrading(zkr_lockable *arg, int64_t timeout_ms,
+                          zkr_grant **ret_grant)
 {
-    struct change *c = arg;
+    struct change *c = (void *)arg;
 
     return zkr_rwlock_downgrade(c->lock, c->writing, ret_grant);
 }
@@ -52,17 +53,16 @@ TEST(an_owner_with_a_number_reads_beside_its_own_write_only)
 {
     zkr_grant *writing = NULL;
     zkr_grant *reading = NULL;
-    zkr_grant *none = NULL;
 
     ok(acquire_of(lock, 7, ZKR_EXCLUSIVE, &writing));
     ok(acquire_of(lock, 7, ZKR_SHARED, &reading));
     assert_true(zkr_grant_token(reading) == zkr_grant_token(writing));
-    assert_int_equal(acquire_of(lock, 8, ZKR_SHARED, &none), ZKR_EBUSY);
-    assert_int_equal(acquire_of(lock, 0, ZKR_SHARED, &none), ZKR_EBUSY);
+    assert_int_equal(acquire_of(lock, 8, ZKR_SHARED, &nil), ZKR_EBUSY);
+    assert_int_equal(acquire_of(lock, 0, ZKR_SHARED, &nil), ZKR_EBUSY);
     release(writing);
-    assert_int_equal(acquire_of(lock, 7, ZKR_EXCLUSIVE, &none), ZKR_EDEADLK);
+    assert_int_equal(acquire_of(lock, 7, ZKR_EXCLUSIVE, &nil), ZKR_EDEADLK);
     assert_non_null(strstr(zkr_error_detail(), "owner 7 has the"));
-    assert_int_equal(acquire_of(lock, 8, ZKR_EXCLUSIVE, &none), ZKR_EBUSY);
+    assert_int_equal(acquire_of(lock, 8, ZKR_EXCLUSIVE, &nil), ZKR_EBUSY);
     release(reading);
 }
 
@@ -77,15 +77,13 @@ static void *downgrade_main(void *arg)
 TEST(a_downgrade_on_any_thread_is_for_the_owner_with_a_number)
 {
     struct change c = { .lock = nested };
-    zkr_grant *found = NULL;
 
     ok(acquire_of(nested, 7, ZKR_EXCLUSIVE, &c.writing));
-    pthread_t thread = thread_start(downgrade_main, &c);
-    thread_join(thread);
+    thread_join(thread_start(downgrade_main, &c));
     ok(c.rc);
     zkr_grant_free(c.writing);
-    found = GRANT(lockable_grant, nested,
-                  OPTS(acquire, .mode = ZKR_SHARED, .owner = 7));
+    zkr_grant *found = GRANT(lockable_grant, nested,
+                             OPTS(acquire, .mode = ZKR_SHARED, .owner = 7));
     assert_ptr_equal(found, c.reading);
     assert_int_equal(
         zkr_lockable_grant(
@@ -354,12 +352,11 @@ TEST(only_the_owner_downgrades_a_reentrant_lock)
 TEST(any_thread_downgrades_a_plain_lock)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
-    zkr_grant *none = NULL;
 
     on_thread(downgrade_elsewhere, &c);
     assert_int_equal(c.rc, ZKR_OK);
     zkr_grant_free(c.writing);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &none),
+    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
     release(c.reading);
 }
@@ -368,7 +365,6 @@ TEST(a_grant_of_no_thread_is_downgraded_by_any)
 {
     AUTO(recorder) r = recorder_new();
     static const uint32_t flags[] = { 0, ZKR_REENTRANT };
-    zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
@@ -377,7 +373,7 @@ TEST(a_grant_of_no_thread_is_downgraded_by_any)
         assert_true(recorder_wait(r, i + 1, SOON_MS));
         zkr_grant *reading = downgrade(l, recorded_grant(r, i));
         zkr_grant_free(recorded_grant(r, i));
-        assert_int_equal(zkr_rwlock_acquire_write(l, -1, &none), ZKR_EDEADLK);
+        assert_int_equal(zkr_rwlock_acquire_write(l, -1, &nil), ZKR_EDEADLK);
         release(reading);
     }
 }
@@ -391,15 +387,14 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
     AUTO(grant) writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
     zkr_grant *foreign = acquire(m);
-    zkr_grant *none = NULL;
 
-    assert_int_equal(zkr_rwlock_downgrade(lock, NULL, &none), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(lock, NULL, &nil), ZKR_EINVAL);
     assert_int_equal(zkr_rwlock_downgrade(lock, writing, NULL), ZKR_EINVAL);
-    assert_int_equal(zkr_rwlock_downgrade(NULL, writing, &none), ZKR_EINVAL);
-    assert_int_equal(zkr_rwlock_downgrade(lock, reading, &none), ZKR_EINVAL);
-    assert_int_equal(zkr_rwlock_downgrade(twin, writing, &none), ZKR_EINVAL);
-    assert_int_equal(zkr_rwlock_downgrade(lock, foreign, &none), ZKR_EINVAL);
-    assert_null(none);
+    assert_int_equal(zkr_rwlock_downgrade(NULL, writing, &nil), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(lock, reading, &nil), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(twin, writing, &nil), ZKR_EINVAL);
+    assert_int_equal(zkr_rwlock_downgrade(lock, foreign, &nil), ZKR_EINVAL);
+    assert_null(nil);
     assert_int_equal(zkr_grant_check(writing), ZKR_OK);
     assert_int_equal(zkr_grant_check(reading), ZKR_OK);
     assert_int_equal(zkr_grant_check(foreign), ZKR_OK);
@@ -407,33 +402,32 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
     release(foreign);
     release(reading);
     ok(zkr_grant_release(writing));
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZKR_ENOTHELD);
-    assert_null(none);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &nil), ZKR_ENOTHELD);
+    assert_null(nil);
     assert_int_equal(count_children(dir), 0);
 }
 
 TEST(a_lost_write_is_not_downgraded)
 {
     static const uint32_t flags[] = { 0, ZKR_REENTRANT };
-    zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
         zkr_grant *writing = write_lock(l);
 
         lose(writing);
-        assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
+        assert_int_equal(zkr_rwlock_downgrade(l, writing, &nil), ZKR_ELOST);
         zkr_grant_free(writing);
 
         writing = write_lock(l);
         expire_and_wait(s);
-        assert_int_equal(zkr_rwlock_downgrade(l, writing, &none), ZKR_ELOST);
+        assert_int_equal(zkr_rwlock_downgrade(l, writing, &nil), ZKR_ELOST);
         assert_int_equal(zkr_grant_release(writing), ZKR_ELOST);
         zkr_grant_free(writing);
         assert_int_equal(count_children(dir), 0);
         release(read_lock(l)); /* a reader like any other now */
     }
-    assert_null(none);
+    assert_null(nil);
 }
 
 TEST(a_refused_create_leaves_the_write_as_it_was)
@@ -442,12 +436,11 @@ TEST(a_refused_create_leaves_the_write_as_it_was)
                                { "world", "anyone" } } };
     struct ACL_vector acl = { 1, entries };
     zkr_grant *writing = write_lock(lock);
-    zkr_grant *none = NULL;
 
     assert_int_equal(admin_set_acl(admin, dir, &acl), ZOK);
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZNOAUTH);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &none), ZNOAUTH);
-    assert_null(none);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &nil), ZNOAUTH);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &nil), ZNOAUTH);
+    assert_null(nil);
     assert_int_equal(zkr_grant_check(writing), ZKR_OK);
     assert_int_equal(count_children(dir), 1);
     release(writing);
@@ -512,10 +505,9 @@ TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded)
 TEST(a_write_found_deleted_is_lost_at_once)
 {
     AUTO(grant) writing = write_lock(lock); /* not watched yet */
-    zkr_grant *none = NULL;
 
     assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &none), ZKR_ELOST);
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &nil), ZKR_ELOST);
     assert_int_equal(zkr_grant_check(writing), ZKR_ELOST);
 }
 

@@ -298,11 +298,10 @@ static size_t count_watches(void)
 TEST(waits_given_up_leave_no_watch_in_the_client)
 {
     AUTO(grant) g = acquire(m);
-    zkr_grant *none = NULL;
 
     AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) == 1);
     for (int i = 0; i < 50; i++)
-        assert_int_equal(zkr_mutex_acquire(m, 5, &none), ZKR_ETIMEDOUT);
+        assert_int_equal(zkr_mutex_acquire(m, 5, &nil), ZKR_ETIMEDOUT);
     AWAIT(count_watches() <= 2);
     delete_nth_child(path, 0); /* the holder's own watch is still there */
     wait_grant_state(g, ZKR_GRANT_LOST);
@@ -311,12 +310,12 @@ TEST(waits_given_up_leave_no_watch_in_the_client)
 /* The client returns ZOK also when it has waited for the server in vain. */
 TEST(closing_with_a_silent_server_does_not_claim_success)
 {
-    zkr_session *lonely = NULL;
     struct recorder *r = recorder_new();
     int code = 1;
 
-    lonely = open_to(proxy_hosts(proxy),
-                     OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
+    zkr_session *lonely =
+        open_to(proxy_hosts(proxy),
+                OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
     zkr_mutex *mutex = new_mutex(lonely, path);
     zkr_grant *g = acquire(mutex);
     proxy_freeze(proxy);
@@ -351,15 +350,13 @@ TEST(a_server_that_stops_and_goes_on_makes_no_second_node)
 
 TEST(a_wait_for_silent_servers_says_since_when)
 {
-    zkr_grant *none = NULL;
-
     server_pause(the_server);
-    assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 300, &nil), ZKR_ETIMEDOUT);
     assert_non_null(
         strstr(zkr_error_detail(),
                "waiting for the servers; the last answer was of server "));
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
-    assert_int_equal(zkr_mutex_acquire(m, 50, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 50, &nil), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(),
                            "without a connection; the last answer came "));
     server_resume(the_server);

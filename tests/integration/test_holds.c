@@ -60,9 +60,8 @@ TEST(a_lost_read_grant_does_not_hide_another)
 {
     zkr_grant *lost = lose(read_lock());
     zkr_grant *held = read_lock();
-    zkr_grant *none = NULL;
 
-    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &none), ZKR_EDEADLK);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &nil), ZKR_EDEADLK);
     release(held);
     zkr_grant_free(lost);
     release(write_lock());
@@ -86,10 +85,9 @@ TEST(a_read_grant_counts_until_it_is_released)
 {
     zkr_grant *first = read_lock();
     zkr_grant *second = read_lock();
-    zkr_grant *none = NULL;
 
     release(first);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &none), ZKR_EDEADLK);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &nil), ZKR_EDEADLK);
     ok(zkr_grant_release_async(second, NULL, NULL));
     zkr_grant_free(second);
     release(write_lock());
@@ -148,12 +146,11 @@ TEST_WITH(freeing_a_lost_grant_as_often_ends_the_loss, setup_reentrant,
           teardown)
 {
     zkr_grant *g = write_lock();
-    zkr_grant *none = NULL;
 
     assert_ptr_equal(write_lock(), g);
     (void)lose(g);
     zkr_grant_free(g);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &none), ZKR_ELOST);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &nil), ZKR_ELOST);
     zkr_grant_free(g);
     release(write_lock());
 }

@@ -107,10 +107,8 @@ FIXTURE(setup, teardown)
 
 static void is_refused_and_leaves_nothing(void)
 {
-    zkr_grant *none = NULL;
-
-    assert_int_equal(zkr_mutex_acquire(m, SOON_MS, &none), ZKR_EPROTO);
-    assert_null(none);
+    assert_int_equal(zkr_mutex_acquire(m, SOON_MS, &nil), ZKR_EPROTO);
+    assert_null(nil);
     wait_children(path, 0);
     assert_int_equal(zkr_session_epoch(s), 1); /* not with the session */
     release(acquire(m));
@@ -147,11 +145,10 @@ TEST(a_node_that_nothing_created_is_not_ours)
 TEST(a_version_below_zero_is_not_expected)
 {
     static const int versions[] = { -1, -2, -3, INT32_MIN };
-    char node[128];
     int64_t value;
     int32_t found;
 
-    (void)snprintf(node, sizeof(node), "%s-number", path);
+    const char *node = textf("%s-number", path);
     AUTO(counter) c = NEW(counter, s, node, NULL);
     ok(zkr_counter_add(c, 5, SOON_MS, NULL));
     for (size_t i = 0; i < 4; i++) {

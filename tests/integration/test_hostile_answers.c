@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -159,12 +159,11 @@ TEST(failed_claims_do_not_take_the_first_lease_away)
 {
     AUTO(session) other = open_session();
     AUTO(mutex) contender = new_mutex(other, path);
-    zkr_grant *none = NULL;
 
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
     zkr_grant *g = acquire(contender);
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(zkr_mutex_acquire(m, LEASE_MS / 3, &none),
+        assert_int_equal(zkr_mutex_acquire(m, LEASE_MS / 3, &nil),
                          ZKR_ETIMEDOUT);
     release(g);
     sleep_ms(LEASE_MS); /* what those writes have proven is over */
@@ -353,9 +352,10 @@ TEST(verify_asks_the_servers)
     assert_int_equal(zkr_grant_valid_until(NULL), 0);
 }
 
-static int by_verifying(void *grant, int64_t timeout_ms, zkr_grant **unused)
+static int by_verifying(zkr_lockable *grant, int64_t timeout_ms,
+                        zkr_grant **unused)
 {
-    return zkr_grant_verify(grant, timeout_ms);
+    return zkr_grant_verify((void *)grant, timeout_ms);
 }
 
 /* Regression: the release cancelled the request, so its caller never got an

@@ -70,8 +70,7 @@ static void give_back(zkr_grant **grants, size_t count)
 static void is_free(int i)
 {
     wait_children(paths[i], 0);
-    zkr_grant *g = GRANT(mutex_acquire, others[i], 0);
-    release(g);
+    release(GRANT(mutex_acquire, others[i], 0));
 }
 
 static void record_all(int error, zkr_grant *const *grants, size_t count,
@@ -88,7 +87,7 @@ static zkr_reentrant_mutex *held_first; /* by the thread that waits */
 static zkr_grant *three[3];
 static char told[300]; /* the sentence of the last error */
 
-static int by_multi(void *ml, int64_t timeout_ms, zkr_grant **ret_grant)
+static int by_multi(zkr_lockable *ml, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     int rc = zkr_multi_lock_acquire(ml, timeout_ms, three);
 
@@ -328,7 +327,7 @@ TEST(a_lock_lost_meanwhile_is_acquired_again)
     give_back(three, 3);
 }
 
-static int by_thread_that_has_it(void *ml, int64_t timeout_ms,
+static int by_thread_that_has_it(zkr_lockable *ml, int64_t timeout_ms,
                                  zkr_grant **ret_grant)
 {
     zkr_reentrant_mutex *rm = held_first;

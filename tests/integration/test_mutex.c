@@ -32,9 +32,8 @@ TEST(a_wait_that_times_out_says_for_whom_it_waited)
 {
     AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
-    zkr_grant *none = NULL;
 
-    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000"));
     assert_non_null(strstr(zkr_error_detail(), "of this session"));
@@ -45,10 +44,9 @@ TEST(a_wait_that_times_out_says_for_whom_it_waited)
 static void give_up_on_it(zkr_mutex *m)
 {
     int64_t patience_ms = GIVE_UP_MS;
-    zkr_grant *none = NULL;
 
     do {
-        assert_int_equal(zkr_mutex_acquire(m, patience_ms, &none),
+        assert_int_equal(zkr_mutex_acquire(m, patience_ms, &nil),
                          ZKR_ETIMEDOUT);
         patience_ms *= 2;
     } while (strstr(zkr_error_detail(), " (session 0x") == NULL);
@@ -62,13 +60,12 @@ TEST(the_holder_is_named_where_it_is_known)
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     AUTO(session) other = open_session();
     AUTO(mutex) m = new_mutex(s, path);
-    zkr_grant *none = NULL;
     char holder[64];
 
     opts.label = "nightly export";
     AUTO(mutex) theirs = NEW(mutex, other, path, &opts);
     zkr_grant *g = acquire(theirs);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), "': is held by '_c_"));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000'"));
     give_up_on_it(m);
@@ -177,15 +174,13 @@ TEST(contenders_of_other_clients_are_waited_for)
     };
     AUTO(mutex) m = new_mutex(s, path);
     char created[256];
-    zkr_grant *none = NULL;
 
     release(acquire(m));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         ok(admin_create_flags(admin, textf("%s/%s", path, names[i]), NULL,
                               ZOO_SEQUENCE, created, sizeof(created)));
-        assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
-        assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none),
-                         ZKR_ETIMEDOUT);
+        assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
+        assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
         assert_int_equal(admin_delete(admin, created), ZOK);
         wait_children(path, 0);
     }
@@ -194,10 +189,8 @@ TEST(contenders_of_other_clients_are_waited_for)
 /* go TestIntegration_MultiLevelLock */
 TEST(missing_parents_are_created_below_existing_ones)
 {
-    char deep[256];
-
     ok(admin_create_flags(admin, "/level1", NULL, 0, NULL, 0));
-    (void)snprintf(deep, sizeof(deep), "/level1/level2/level3/level4");
+    const char *deep = textf("/level1/level2/level3/level4");
     zkr_mutex *m = new_mutex(s, deep);
     release(acquire(m));
     zkr_mutex_free(m);

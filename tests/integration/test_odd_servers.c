@@ -86,11 +86,10 @@ TEST(every_form_of_an_address_is_accepted)
 
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        char hosts[64];
         AUTO(session) s = NULL;
 
-        (void)snprintf(hosts, sizeof(hosts), "%s%d%s", forms[i][0],
-                       server_port(server), forms[i][1]);
+        const char *hosts =
+            textf("%s%d%s", forms[i][0], server_port(server), forms[i][1]);
         ok(open_at(hosts, NULL, &s));
         ok(zkr_session_set_servers(s, hosts));
         AUTO(mutex) m = new_mutex(s, "/lock");

@@ -77,12 +77,11 @@ TEST(only_the_owner_releases)
 TEST(another_object_in_the_same_thread_is_another_contender)
 {
     AUTO(mutex) plain = new_mutex(s, path);
-    zkr_grant *none = NULL;
 
     AUTO(reentrant_mutex) other = NEW(reentrant_mutex, s, path, NULL);
     ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
     assert_int_equal(zkr_reentrant_mutex_acquire(other, 0), ZKR_EBUSY);
-    assert_int_equal(zkr_mutex_acquire(plain, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(plain, 0, &nil), ZKR_EBUSY);
     ok(zkr_reentrant_mutex_release(m));
     ok(zkr_reentrant_mutex_acquire(other, 0));
     ok(zkr_reentrant_mutex_release(other));
@@ -249,8 +248,7 @@ TEST(an_owner_with_a_number_acquires_again_by_a_callback)
     ok(task.acquired);
     ok(zkr_lockable_acquire_async(m, &task.opts, 0, record_acquire, r, NULL));
     ok(recorded(r, 0));
-    zkr_grant *grant = GRANT(lockable_grant, m, &task.opts);
-    assert_int_equal(zkr_grant_depth(grant), 2);
+    assert_int_equal(zkr_grant_depth(GRANT(lockable_grant, m, &task.opts)), 2);
     release_main(&task);
     ok(task.released);
     release_main(&task);

@@ -103,11 +103,9 @@ TEST(a_refused_list_is_forgotten_by_the_next_attempt)
 
 TEST(a_wait_that_ends_between_the_two_leaves_nothing)
 {
-    zkr_grant *none = NULL;
-
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     refuse(ZKR__ZK_CHILDREN, 1);
-    assert_int_equal(zkr_mutex_acquire(m, 200, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 200, &nil), ZKR_ETIMEDOUT);
     assert_int_equal(count_children(path), 1);
     proxy_release(proxy);
     wait_children(path, 0);

@@ -13,9 +13,8 @@ TEST(readers_share_and_a_writer_is_alone)
 {
     zkr_grant *first = read_lock(lock);
     zkr_grant *second = read_lock(rival);
-    zkr_grant *third = GRANT(rwlock_acquire_read, visitor, 0);
 
-    release(third);
+    release(GRANT(rwlock_acquire_read, visitor, 0));
     is_refused(by_writing);
     release(first);
     is_refused(by_writing);
@@ -280,7 +279,6 @@ TEST(closing_the_session_ends_grants_and_waits_of_both_modes)
 {
     AUTO(grant) reading = read_lock(lock);
     AUTO(grant) also = read_lock(lock);
-    zkr_grant *none = NULL;
     struct waiter writer;
     struct waiter reader;
 
@@ -292,8 +290,8 @@ TEST(closing_the_session_ends_grants_and_waits_of_both_modes)
     assert_int_equal(waiter_join(&reader), ZKR_ECLOSED);
     assert_int_equal(zkr_grant_state(reading), ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_release(also), ZKR_ELOST);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &none), ZKR_ECLOSED);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, -1, &none), ZKR_ECLOSED);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &nil), ZKR_ECLOSED);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, -1, &nil), ZKR_ECLOSED);
     assert_int_equal(count_children(dir), 0);
 }
 
@@ -375,17 +373,16 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
 TEST(an_upgrade_is_refused_at_once_and_sends_nothing)
 {
     static const uint32_t flags[] = { 0, ZKR_REENTRANT };
-    zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
         zkr_grant *reading = read_lock(l);
 
         be_quiet(reading);
-        assert_int_equal(zkr_rwlock_acquire_write(l, -1, &none), ZKR_EDEADLK);
+        assert_int_equal(zkr_rwlock_acquire_write(l, -1, &nil), ZKR_EDEADLK);
         assert_non_null(strstr(zkr_error_detail(), path));
-        assert_int_equal(zkr_rwlock_acquire_write(l, 0, &none), ZKR_EDEADLK);
-        assert_int_equal(zkr_rwlock_acquire_write(l, 50, &none), ZKR_EDEADLK);
+        assert_int_equal(zkr_rwlock_acquire_write(l, 0, &nil), ZKR_EDEADLK);
+        assert_int_equal(zkr_rwlock_acquire_write(l, 50, &nil), ZKR_EDEADLK);
         assert_int_equal(count_requests(), 0);
         assert_int_equal(zkr_grant_check(reading), ZKR_OK);
         release(reading);
@@ -429,12 +426,11 @@ static struct call elsewhere(acquire_call *by, zkr_rwlock *l,
 TEST(another_thread_or_object_just_waits_for_the_reader)
 {
     zkr_grant *reading = read_lock(lock);
-    zkr_grant *none = NULL;
 
     assert_int_equal(elsewhere(by_writing, lock, 0).acquired, ZKR_EBUSY);
     assert_int_equal(elsewhere(by_writing, lock, GIVE_UP_MS).acquired,
                      ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_rwlock_acquire_write(rival, GIVE_UP_MS, &none),
+    assert_int_equal(zkr_rwlock_acquire_write(rival, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
     release(reading);
     assert_int_equal(elsewhere(by_writing, lock, SOON_MS).acquired, ZKR_OK);
@@ -493,7 +489,6 @@ TEST(only_the_thread_that_writes_reads_beside)
 TEST(a_reader_that_belongs_to_no_thread_stops_no_writer)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_grant *none = NULL;
 
     ok(acquire_async(by_reading, nested, -1, r, NULL));
     ok(acquire_async(by_reading, nested, -1, r, NULL));
@@ -501,8 +496,8 @@ TEST(a_reader_that_belongs_to_no_thread_stops_no_writer)
     wait_children(dir, 2); /* not counted */
     assert_ptr_not_equal(recorded_grant(r, 0), recorded_grant(r, 1));
     assert_int_equal(zkr_grant_depth(recorded_grant(r, 0)), 1);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, 0, &none), ZKR_EBUSY);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, GIVE_UP_MS, &none),
+    assert_int_equal(zkr_rwlock_acquire_write(nested, 0, &nil), ZKR_EBUSY);
+    assert_int_equal(zkr_rwlock_acquire_write(nested, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
     /* A thread that may release them too. */
     struct call c = elsewhere(by_reading, nested, 0);
@@ -516,22 +511,21 @@ TEST(without_the_flag_each_acquire_is_a_claim_of_its_own)
 {
     zkr_grant *first = read_lock(lock);
     zkr_grant *second = read_lock(lock);
-    zkr_grant *none = NULL;
     struct waiter writer;
 
     assert_ptr_not_equal(first, second);
     assert_int_equal(count_children(dir), 2);
     assert_int_equal(zkr_grant_depth(first), 1);
     queue_up(&writer, by_writing, rival);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, 0, &none), ZKR_EBUSY);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, GIVE_UP_MS, &none),
+    assert_int_equal(zkr_rwlock_acquire_read(lock, 0, &nil), ZKR_EBUSY);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
     release(first);
     release(second);
     assert_int_equal(zkr_grant_depth(granted(&writer)), 1);
     release(writer.grant);
     first = write_lock(lock);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &none),
+    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
     release(first);
 }
@@ -648,13 +642,12 @@ TEST(after_write_and_read_only_the_read_is_left)
     zkr_grant *writing = write_lock(nested);
     zkr_grant *reading = read_lock(nested);
     zkr_grant *again = read_lock(nested);
-    zkr_grant *none = NULL;
 
     assert_ptr_equal(reading, again);
     release(writing);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &none), ZKR_EDEADLK);
+    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &nil), ZKR_EDEADLK);
     release(again);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &none), ZKR_EDEADLK);
+    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &nil), ZKR_EDEADLK);
     release(reading);
     release(write_lock(nested));
 }
@@ -692,21 +685,20 @@ TEST(grants_may_be_freed_without_a_release_and_in_any_order)
 TEST(acquired_too_often_is_an_error)
 {
     enum { MAX = 65535 };
-    zkr_grant *none = NULL;
 
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
 
         for (int k = 0; k < MAX; k++)
             ok(modes[i](nested, SOON_MS, &g));
-        assert_int_equal(modes[i](nested, SOON_MS, &none), ZKR_EOVERFLOW);
+        assert_int_equal(modes[i](nested, SOON_MS, &nil), ZKR_EOVERFLOW);
         assert_int_equal(zkr_grant_depth(g), MAX);
         assert_int_equal(zkr_grant_check(g), ZKR_OK);
         for (int k = 0; k < MAX; k++)
             release(g);
         assert_int_equal(count_children(dir), 0);
     }
-    assert_null(none);
+    assert_null(nil);
 }
 
 TEST(after_a_loss_a_mode_is_released_before_it_is_acquired)
@@ -862,8 +854,7 @@ TEST(layouts_exclude_each_other)
     is_refused(by_writing);
     release(g);
     g = read_lock(kazoo);
-    zkr_grant *reading = read_lock(visitor);
-    release(reading);
+    release(read_lock(visitor));
     is_refused(by_writing);
     release(g);
 }

@@ -68,9 +68,8 @@ TEST(a_user_has_what_only_that_user_may)
     zkr_grant *g = acquire(m);
     AUTO(mutex) theirs = new_mutex(anybody, path);
     if (getenv("ZKR_TEST_SECURITY") == NULL) { /* nobody else is that user */
-        zkr_grant *none = NULL;
 
-        assert_int_equal(zkr_mutex_acquire(theirs, 0, &none), ZKR_ZNOAUTH);
+        assert_int_equal(zkr_mutex_acquire(theirs, 0, &nil), ZKR_ZNOAUTH);
     }
     release(g);
 }
@@ -87,9 +86,8 @@ static void write_password(const char *name, const char *password)
 TEST(the_password_may_be_in_a_file)
 {
     struct zkr_session_opts opts = sasl_opts();
-    char name[512];
 
-    (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
+    const char *name = textf("%s/password", server_dir(the_server));
     write_password(name, SERVER_SASL_PASSWORD);
     opts.sasl_password = NULL;
     opts.sasl_password_file = name;
@@ -189,8 +187,7 @@ TEST(a_missing_login_is_told)
     struct server *strict;
 
     assert_int_equal(server_start(&server_opts, &strict), SERVER_OK);
-    zkr_session *s = open_to(server_hosts(strict), &with);
-    close_session(s);
+    close_session(open_to(server_hosts(strict), &with));
     wrong.sasl_password = "wrong";
     open_fails(strict, wrong, ZKR_ZAUTHFAILED, "refused");
     if (getenv("ZKR_TEST_SECURITY") == NULL)
@@ -221,9 +218,8 @@ static void set_password(const char *password)
 TEST(a_password_that_changes_in_its_file_is_used)
 {
     struct zkr_session_opts opts = sasl_opts();
-    char name[512];
 
-    (void)snprintf(name, sizeof(name), "%s/password", server_dir(the_server));
+    const char *name = textf("%s/password", server_dir(the_server));
     opts.sasl_password = NULL;
     opts.sasl_password_file = name;
     write_password(name, SERVER_SASL_PASSWORD);
@@ -328,13 +324,12 @@ TEST(a_password_that_changes_ends_the_epoch)
     AUTO(session) s = open_sasl();
     AUTO(mutex) m = new_mutex(s, new_path());
     AUTO(grant) g = acquire(m);
-    zkr_grant *none = NULL;
 
     set_password("changed");
     restart_server();
     wait_session_state(s, ZKR_SESSION_LOST);
     wait_grant_state(g, ZKR_GRANT_LOST);
-    assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 300, &nil), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), "refuses our credentials"));
     set_password(SERVER_SASL_PASSWORD);
     restart_server();

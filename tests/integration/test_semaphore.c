@@ -23,11 +23,6 @@ static zkr_semaphore *new_semaphore(zkr_session *s, uint32_t limit)
     return new_semaphore_with(s, limit, NULL);
 }
 
-static int by_semaphore(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_semaphore_acquire(sem, timeout_ms, ret_grant);
-}
-
 static zkr_grant *take(zkr_semaphore *sem)
 {
     zkr_grant *g = GRANT(semaphore_acquire, sem, SOON_MS);
@@ -63,7 +58,7 @@ FIXTURE(setup, teardown)
 
 static void start(struct waiter *w, zkr_semaphore *sem)
 {
-    waiter_start_by(w, by_semaphore, sem, -1);
+    waiter_start_by(w, zkr_semaphore_acquire, sem, -1);
 }
 
 static zkr_grant *granted(struct waiter *w)
@@ -270,12 +265,10 @@ TEST(one_without_its_turn_queues_again)
 
     ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
     for (int i = 0; i < 2; i++) {
-        char turn[160];
-
         wait_children(leases, 3);
         AUTO(text) before = nth_child(leases, 1);
         AUTO(text) name = nth_child(locks, 0);
-        (void)snprintf(turn, sizeof(turn), "%s/%s", locks, name);
+        const char *turn = textf("%s/%s", locks, name);
         AWAIT(server_watches(the_server, turn) > 0);
         assert_int_equal(admin_delete(admin, turn), ZOK);
         wait_children(locks, 1);
@@ -309,11 +302,10 @@ TEST(the_directory_may_go_while_one_waits)
 TEST(a_foreign_child_takes_a_permit)
 {
     AUTO(semaphore) sem = new_semaphore(ours, 2);
-    char foreign[100];
     struct waiter w;
 
     release(take(sem));
-    (void)snprintf(foreign, sizeof(foreign), "%s/zzz", leases);
+    const char *foreign = textf("%s/zzz", leases);
     assert_int_equal(admin_create(admin, foreign, NULL), ZOK);
     zkr_grant *g = take(sem);
     start(&w, sem);
@@ -378,7 +370,7 @@ TEST(nobody_has_to_wait)
 
 static zkr_grant *both[2];
 
-static int by_two(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+static int by_two(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     int rc = zkr_semaphore_acquire_many(sem, 2, timeout_ms, both);
 
@@ -471,7 +463,8 @@ enum { DOZENS = 48 };
 
 static zkr_grant *dozens[DOZENS];
 
-static int by_dozens(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+static int by_dozens(zkr_lockable *sem, int64_t timeout_ms,
+                     zkr_grant **ret_grant)
 {
     int rc = zkr_semaphore_acquire_many(sem, DOZENS, timeout_ms, dozens);
 
@@ -479,15 +472,16 @@ static int by_dozens(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
     return rc;
 }
 
-static int release_dozens(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+static int release_dozens(zkr_lockable *sem, int64_t timeout_ms,
+                          zkr_grant **ret_grant)
 {
     *ret_grant = NULL;
     return zkr_grants_release(dozens, DOZENS);
 }
 
 /* The reply to the first of the creates, or deletes, is held back. */
-static void go_in_one_flight(int (*fn)(void *, int64_t, zkr_grant **),
-                             zkr_semaphore *sem, int32_t type, int first)
+static void go_in_one_flight(acquire_call *fn, zkr_semaphore *sem, int32_t type,
+                             int first)
 {
     long sent = proxy_requests(proxy, type) + first + DOZENS - 1;
     struct waiter w;
@@ -547,7 +541,7 @@ TEST(many_permits_are_one_flight)
     }
 }
 
-static int by_five(void *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+static int by_five(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     int rc = zkr_semaphore_acquire_many(sem, 5, timeout_ms, dozens);
 
@@ -709,13 +703,13 @@ TEST(more_than_the_limit_is_waited_for)
 
 TEST(a_node_that_is_no_limit_is_refused)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     zkr_semaphore *sem = NULL;
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     assert_int_equal(admin_create(admin, limit_path, "seven"), ZOK);
-    opts.limit_path = limit_path;
-    assert_int_equal(zkr_semaphore_new(ours, path, 1, &opts, &sem),
+    assert_int_equal(zkr_semaphore_new(ours, path, 1,
+                                       OPTS(lockable, .limit_path = limit_path),
+                                       &sem),
                      ZKR_EDAMAGED);
     assert_null(sem);
     assert_non_null(strstr(zkr_error_detail(), limit_path));

@@ -243,7 +243,6 @@ TEST(with_credentials_only_their_owner_gets_at_the_nodes)
 {
     const char *path = new_path();
     AUTO(session) s = NULL;
-    zkr_grant *none = NULL;
 
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
@@ -254,8 +253,8 @@ TEST(with_credentials_only_their_owner_gets_at_the_nodes)
     zkr_grant *g = acquire(m);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZNOAUTH);
     AUTO(mutex) foreign = new_mutex(stranger, path);
-    assert_int_equal(zkr_mutex_acquire(foreign, -1, &none), ZNOAUTH);
-    assert_int_equal(zkr_mutex_acquire(foreign, 0, &none), ZNOAUTH);
+    assert_int_equal(zkr_mutex_acquire(foreign, -1, &nil), ZNOAUTH);
+    assert_int_equal(zkr_mutex_acquire(foreign, 0, &nil), ZNOAUTH);
     release(g);
 }
 
@@ -293,13 +292,12 @@ TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
 TEST(credentials_survive_servers_that_refuse_the_connection)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    char hosts[128];
 
     opts.auth_scheme = "digest";
     opts.auth = "smith:secret";
-    (void)snprintf(hosts, sizeof(hosts),
-                   "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,%s",
-                   server_hosts(the_server));
+    const char *hosts =
+        textf("127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,%s",
+              server_hosts(the_server));
     for (int i = 0; i < 30; i++) {
         AUTO(session) s = open_to(hosts, &opts);
         AUTO(mutex) m = new_mutex(s, new_path());
@@ -315,7 +313,6 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
     AUTO(session) s = open_session();
     const char *path = new_path();
     struct waiter w;
-    zkr_grant *none = NULL;
 
     AUTO(mutex) m = new_mutex(s, path);
     release(acquire(m)); /* makes the directory, open to all */
@@ -323,7 +320,7 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
         session, .acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa"));
     AUTO(mutex) hidden = new_mutex(secretive, path);
     zkr_grant *g = acquire(hidden);
-    assert_int_equal(zkr_mutex_acquire(m, 300, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 300, &nil), ZKR_ETIMEDOUT);
     assert_non_null(
         strstr(zkr_error_detail(), strrchr(zkr_grant_node(g), '/') + 1));
     waiter_start(&w, m, -1);
@@ -813,10 +810,9 @@ static void count_lines_of_path(enum zkr_log_level level, const char *message,
 static void use_a_lock(zkr_session *s, const char *path)
 {
     AUTO(mutex) m = new_mutex(s, path);
-    zkr_grant *none = NULL;
     zkr_grant *g = acquire(m);
 
-    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     release(g);
 }
 
@@ -874,19 +870,16 @@ static void record_line(enum zkr_log_level level, const char *line, void *user)
  * them to the hook of the session, and by no call. */
 TEST(why_there_is_no_connection_is_told)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
     AUTO(recorder) lines = recorder_new();
     AUTO(recorder) flood = recorder_new();
     struct zkr_counters n = ZKR_COUNTERS_INIT;
     AUTO(listener) l = NULL;
-    zkr_grant *none = NULL;
     int told[5] = { 0 };
     int code;
 
-    opts.log = record_line;
-    opts.log_user = lines;
-    AUTO(session) s = open_session_with(&opts);
+    AUTO(session)
+    s = open_session_with(OPTS(session, .log = record_line, .log_user = lines));
     AUTO(mutex) m = new_mutex(s, new_path());
     ok(zkr_session_listen(s, note_cause, NULL, &l));
     ok(zkr_session_last_error(s, &error));
@@ -895,7 +888,7 @@ TEST(why_there_is_no_connection_is_told)
     server_kill9(the_server);
     wait_session_state(s, ZKR_SESSION_SUSPENDED);
     assert_true(recorder_wait(lines, 2, SOON_MS));
-    assert_int_equal(zkr_mutex_acquire(m, 1000, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 1000, &nil), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));
     assert_int_equal(zkr_session_sync(s, 10), ZKR_EUNREACHABLE);
     assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));

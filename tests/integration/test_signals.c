@@ -101,7 +101,6 @@ static void *interrupt(void *thread)
 static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
 {
     struct zkr_participants *list = NULL;
-    zkr_grant *none = NULL;
 
     for (int i = 0; i < ROUNDS; i++) {
         zkr_grant *g = acquire(m);
@@ -111,9 +110,9 @@ static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
     }
     ok(zkr_participants_list(s, zkr_lockable_path(held), NULL, &list));
     zkr_participants_free(list);
-    assert_int_equal(zkr_mutex_acquire(held, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(held, 0, &nil), ZKR_EBUSY);
     struct stopwatch *w = stopwatch_start();
-    assert_int_equal(zkr_mutex_acquire(held, TIMEOUT_MS, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(held, TIMEOUT_MS, &nil), ZKR_ETIMEDOUT);
     assert_true(stopwatch_says(w, TIMEOUT_MS, TIMEOUT_MS + LATE_MS));
 }
 

@@ -142,10 +142,9 @@ TEST(a_lock_that_stays_is_taken_again_without_a_request)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
-    char node[128];
 
     assert_int_equal(zkr_grant_handoff(g), 0);
-    (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
+    const char *node = textf("%s", zkr_grant_node(g));
     release(g);
     assert_true(wait_until(is_alone, NULL, SOON_MS));
     /* the watch on the node has been set, too */
@@ -217,10 +216,8 @@ TEST(those_who_wait_here_are_granted_in_their_order)
 
 TEST(a_try_takes_what_stays_and_waits_for_nobody)
 {
-    zkr_grant *none = NULL;
-
     zkr_grant *g = GRANT(mutex_acquire, m, 0);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     release(g);
     proxy_reset_counts(proxy);
     ok(zkr_mutex_acquire(m, 0, &g));
@@ -229,7 +226,7 @@ TEST(a_try_takes_what_stays_and_waits_for_nobody)
     release(g);
     g = next();
     wait_here(1);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     release(g);
     release(next());
 }
@@ -391,7 +388,6 @@ TEST(a_request_for_the_lock_gets_it)
 {
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
-    char node[128];
 
     release(g);
     g = acquire(m);
@@ -407,7 +403,7 @@ TEST(a_request_for_the_lock_gets_it)
     ok(zkr_grant_listen(g, record_grant, r)); /* sets the watch */
     settle(s);
     ok(zkr_grant_listen(g, NULL, NULL));
-    (void)snprintf(node, sizeof(node), "%s", zkr_grant_node(g));
+    const char *node = textf("%s", zkr_grant_node(g));
     release(g); /* it stays, */
     ok(zkr_participants_revoke(other, node));
     wait_children(path, 0); /* the node stays until then */
@@ -513,14 +509,13 @@ TEST(a_session_that_ends_takes_what_is_kept_along)
 TEST(a_waiter_that_gives_up_costs_the_others_no_place)
 {
     zkr_grant *holder = acquire(rival);
-    zkr_grant *none = NULL;
     zkr_request *request = NULL;
 
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
     wait_here(1);
     wait_children(path, 2);
     char *place = nth_child(path, 1);
-    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
     ok(zkr_request_cancel(request));
     zkr_request_free(request);
     next_fails(ZKR_ECANCELED);
@@ -536,11 +531,10 @@ TEST(a_waiter_that_gives_up_costs_the_others_no_place)
 TEST(when_all_have_given_up_nothing_is_left)
 {
     zkr_grant *holder = acquire(rival);
-    zkr_grant *none = NULL;
 
-    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_EBUSY);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), path)); /* the delegate's */
-    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), "waiting for"));
     wait_children(path, 1);
     wait_here(3);
@@ -577,7 +571,6 @@ TEST(a_lock_that_is_freed_keeps_nothing)
 TEST(a_write_lock_with_a_reader_beside_it_goes_back)
 {
     AUTO(rwlock) lock = NULL;
-    zkr_grant *none = NULL;
     struct waiter w;
 
     lock = NEW(rwlock, s, path, OPTS(lockable, .retain_ms = FOR_EVER_MS));
@@ -590,7 +583,7 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     zkr_grant *read = GRANT(rwlock_acquire_read, lock, SOON_MS);
     release(write);
     assert_int_equal(zkr_grant_check(read), ZKR_OK);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &none), ZKR_EDEADLK);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &nil), ZKR_EDEADLK);
     wait_children(path, 2); /* of the reader, and of the writer that waits */
     assert_false(waiter_is_done(&w));
     release(read);

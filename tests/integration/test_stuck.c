@@ -200,11 +200,10 @@ TEST(a_session_does_not_stay_with_a_server_that_only_reads)
 {
     bool (*const is_back[])(void *) = { is_in_second, is_in_third };
     struct proxy *proxy;
-    zkr_session *s = NULL;
 
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    s = open_to(proxy_hosts(proxy),
-                OPTS(session, .session_timeout_ms = SESSION_MS));
+    zkr_session *s = open_to(proxy_hosts(proxy),
+                             OPTS(session, .session_timeout_ms = SESSION_MS));
     zkr_mutex *m = new_mutex(s, new_path());
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(m);

@@ -437,17 +437,15 @@ TEST(a_server_that_says_nothing_is_left_for_the_next)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
     char mute[64];
-    char hosts[160];
     int fd = listen_silently(mute);
 
     opts.session_timeout_ms = BRIEF_SESSION_MS;
     opts.connect_timeout_ms = SOON_MS;
-    (void)snprintf(hosts, sizeof(hosts), "%s,%s,%s", mute, mute,
-                   server_secure_hosts(the_server));
+    const char *hosts =
+        textf("%s,%s,%s", mute, mute, server_secure_hosts(the_server));
     for (int i = 0; i < 4; i++) { /* the client begins with any of them */
 
-        zkr_session *s = open_to(hosts, &opts);
-        close_session(s);
+        close_session(open_to(hosts, &opts));
     }
     (void)close(fd);
     assert_int_equal(zkr_session_stuck_handles(), 0);
@@ -486,12 +484,10 @@ static void note_expired(enum zkr_log_level level, const char *line,
 static void show_certificate(const char *store)
 {
     char good[600];
-    char used[600];
-    char next[600];
 
     (void)snprintf(good, sizeof(good), "%s/good.p12", server_keys());
-    (void)snprintf(used, sizeof(used), "%s/server.p12", server_keys());
-    (void)snprintf(next, sizeof(next), "%s/%s.p12", server_keys(), store);
+    const char *used = textf("%s/server.p12", server_keys());
+    const char *next = textf("%s/%s.p12", server_keys(), store);
     assert_true(access(good, F_OK) == 0 || link(used, good) == 0);
     assert_int_equal(unlink(used), 0);
     assert_int_equal(link(next, used), 0);

@@ -98,13 +98,12 @@ TEST(all_who_wait_watch_the_one_node)
 TEST(a_lost_create_reply_is_settled_by_the_data)
 {
     AUTO(unfair_mutex) same_session = new_unfair(s);
-    zkr_grant *none = NULL;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     zkr_grant *g = take(m);
     assert_true(proxy_rule_done(proxy));
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    assert_int_equal(zkr_unfair_mutex_acquire(same_session, GIVE_UP_MS, &none),
+    assert_int_equal(zkr_unfair_mutex_acquire(same_session, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
     assert_true(proxy_rule_done(proxy));
     ok(zkr_grant_check(g));
@@ -123,11 +122,6 @@ static bool has_claim(void *session)
     return any;
 }
 
-static int acquire_unfair(void *um, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_unfair_mutex_acquire(um, timeout_ms, ret_grant);
-}
-
 /* As when a session lives on at the servers, after its client was told by one
  * of them that it is over. */
 TEST(a_node_of_another_session_is_not_ours)
@@ -136,7 +130,7 @@ TEST(a_node_of_another_session_is_not_ours)
     struct waiter w;
 
     proxy_freeze(proxy);
-    waiter_start_by(&w, acquire_unfair, m, SESSION_MS / 2);
+    waiter_start_by(&w, zkr_unfair_mutex_acquire, m, SESSION_MS / 2);
     assert_true(wait_until(has_claim, s, SOON_MS));
     zkr__session_lock(s);
     (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,

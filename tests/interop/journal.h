@@ -8,9 +8,6 @@
  * All functions fail the test when something is wrong. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "history.h"

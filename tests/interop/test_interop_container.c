@@ -36,9 +36,8 @@ static void await_gone(const char *path)
 TEST(kazoo_lock_object_does_not_outlive_a_container)
 {
     struct worker *kazoo;
-    const char *path = use_by_turns(&c.writer, &kazoo_subclass.writer, &kazoo);
 
-    await_gone(path);
+    await_gone(use_by_turns(&c.writer, &kazoo_subclass.writer, &kazoo));
     worker_do(kazoo, "failed: NoNodeError", "again write %d", SOON_MS);
     worker_acquire(kazoo, "write"); /* a new object */
     worker_do(kazoo, "released", "release write");

@@ -3,12 +3,7 @@
  * and deleted. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "judge.h"
-#include "server.h"
 #include "txn_log.h"
 
 struct life {

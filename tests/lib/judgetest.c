@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of a lock: for each rule, records that break it and no other. */
-#include <stdio.h>
-#include <string.h>
-
 #include "judge.h"
 #include "test.h"
 

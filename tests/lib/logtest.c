@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the reader of transaction logs, on logs made by hand. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -15,8 +15,6 @@
 #include "proxy.h"
 #include "wire.h"
 
-#include <stddef.h>
-
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>

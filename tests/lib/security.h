@@ -3,7 +3,6 @@
  * and the lines of its configuration. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "server.h"

@@ -4,12 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-enum { TEXT_MAX = 4096 };
 
 unsigned test_patience_s = 240;
 const struct test_case *test_current;
@@ -44,14 +39,16 @@ static pthread_mutex_t texts_lock = PTHREAD_MUTEX_INITIALIZER;
 
 const char *textf(const char *format, ...)
 {
-    struct kept_text *kept = malloc(sizeof(*kept) + TEXT_MAX);
     va_list args;
 
+    va_start(args, format);
+    size_t size = (size_t)vsnprintf(NULL, 0, format, args) + 1;
+    va_end(args);
+    struct kept_text *kept = malloc(sizeof(*kept) + size);
     if (kept == NULL)
         abort();
     va_start(args, format);
-    if (vsnprintf(kept->text, TEXT_MAX, format, args) >= TEXT_MAX)
-        abort();
+    (void)vsnprintf(kept->text, size, format, args);
     va_end(args);
     (void)pthread_mutex_lock(&texts_lock);
     kept->next = kept_texts;

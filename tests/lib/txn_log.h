@@ -2,7 +2,6 @@
 /* Reads a server's transaction log: evidence that depends on no client. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "server.h"

@@ -3,8 +3,6 @@
  * operator has denied for a while. */
 #include "acls.h"
 
-#include <string.h>
-
 #include "ensemble.h"
 #include "world.h"
 

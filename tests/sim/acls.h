@@ -3,9 +3,6 @@
  * operator has denied for a while. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "tree.h"
 #include "zk/zk.h"
 

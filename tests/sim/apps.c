@@ -7,7 +7,6 @@
 #include "enters.h"
 #include "follows.h"
 #include "gathers.h"
-#include "options.h"
 #include "told.h"
 #include "users.h"
 

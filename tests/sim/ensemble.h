@@ -9,9 +9,6 @@
  * its own clients and from its followers' answers to its pings. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "tree.h"
 
 #define REPLICAS     3 /* that vote */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of servers, links, processes and nodes, until the calm. */
-#include <stdio.h>
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

@@ -2,8 +2,6 @@
 /* The oracle of watches that last: what each has told must be so in the end. */
 #include "follows.h"
 
-#include <string.h>
-
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"

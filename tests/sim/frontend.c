@@ -3,8 +3,6 @@
  * reads and watches. */
 #include "frontend.h"
 
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

@@ -3,8 +3,6 @@
  * judges by the committed transactions. */
 #include "gathers.h"
 
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

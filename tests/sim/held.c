@@ -8,7 +8,6 @@
 #include "held.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "arena.h"
 #include "lock/cohort.h"

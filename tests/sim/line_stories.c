@@ -5,10 +5,6 @@
  * told twice. One claim of another session acts in them, too, the holder. */
 #include "story.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

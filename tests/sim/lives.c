@@ -3,9 +3,6 @@
  * time another of its requests fails, and one that follows it. */
 #include "story.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "arena.h"
 #include "base/error.h"
 #include "client.h"

@@ -2,8 +2,6 @@
 /* Users and their locks: the calls of each recipe under one name. */
 #include "users.h"
 
-#include <string.h>
-
 #include "arena.h"
 
 /* The last event that a leader was told of, and its term. */

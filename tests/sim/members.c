@@ -3,8 +3,6 @@
  * cause them. */
 #include "members.h"
 
-#include <string.h>
-
 #include "choices.h"
 #include "frontend.h"
 #include "oracle.h"

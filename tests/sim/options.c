@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of sessions and locks, drawn for each process and thread. */
-#include "options.h"
-
 #include "choices.h"
+#include "world.h"
 
 static void draw_retry(struct process *p)
 {

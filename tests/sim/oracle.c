@@ -3,10 +3,6 @@
  * has committed. */
 #include "oracle.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

@@ -2,9 +2,6 @@
 /* The leader's side of requests and sessions: makes a transaction of each. */
 #include "members.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "acls.h"
 #include "base/error.h"
 #include "enters.h"

@@ -2,9 +2,6 @@
 /* Runs schedules, each in a process of its own that may crash. */
 #include "runs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -2,8 +2,6 @@
 /* Runs schedules, each in a process of its own that may crash. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "report.h"
 
 /* Runs the schedule of `seed`, or of a script, in a process of its own. Returns

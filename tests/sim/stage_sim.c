@@ -4,9 +4,6 @@
 #include "stage.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "arena.h"
 #include "choices.h"

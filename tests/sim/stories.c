@@ -4,9 +4,6 @@
  */
 #include "story.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

@@ -2,9 +2,6 @@
 /* Stories: the users that act in them, and the repetitions. */
 #include "story.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "arena.h"
 #include "base/error.h"
 #include "client.h"

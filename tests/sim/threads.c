@@ -2,7 +2,6 @@
 /* The library's threads, locks and condition variables, as fibers. This file
  * takes the place of thread.c and mtx.c. */
 #include <pthread.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/mtx.h"

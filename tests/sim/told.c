@@ -7,8 +7,6 @@
  * falls too far behind must be told of the latest only. */
 #include "told.h"
 
-#include <string.h>
-
 #include "arena.h"
 #include "held.h"
 #include "report.h"

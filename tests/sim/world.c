@@ -3,8 +3,6 @@
 #include "world.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "acls.h"

@@ -2,8 +2,9 @@
 /* The world of one schedule: processes, their threads, and its course. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <zkrecipes/zkrecipes.h>
 
@@ -105,6 +106,14 @@ void process_stop(int process, int64_t duration);
 
 /* apps.c: the threads of the processes. */
 void apps_start(void);
+
+/* options.c: called once for each process. Options that an oracle must know are
+ * in `p`. */
+void options_draw(struct process *p);
+/* Options of a lock of world.recipe. */
+uint32_t options_lock_flags(void);
+/* Called once for each process, maybe: its threads share a lock that stays. */
+void options_draw_stays(struct process *p);
 
 /* faults.c: the faults until the calm. */
 void faults_start(void);

@@ -3,9 +3,6 @@
  * committed transactions. */
 #include "writes.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

@@ -5,9 +5,6 @@
 #include "zk/probe.h"
 #include "zk/rotation.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "acls.h"
 #include "arena.h"
 #include "base/error.h"

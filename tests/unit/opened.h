@@ -4,9 +4,6 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdint.h>
-
-#include <zkrecipes/zkrecipes.h>
 
 #include "scope.h"
 

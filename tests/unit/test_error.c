@@ -310,8 +310,7 @@ TEST(each_thread_has_its_own_detail)
     struct from_thread t = { "unset", "unset" };
 
     (void)zkr__fail(ZKR_EINVAL, "here");
-    pthread_t thread = thread_start(fail_there, &t);
-    thread_join(thread);
+    thread_join(thread_start(fail_there, &t));
     assert_string_equal(t.at_first, "");
     assert_string_equal(t.after, "there");
     assert_string_equal(zkr_error_detail(), "here");

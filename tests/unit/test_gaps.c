@@ -109,12 +109,10 @@ static void on_session(zkr_session *session,
 
 static void begin(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     client_reset();
     memset(&it, 0, sizeof(it));
-    opts.reply_timeout_ms = REPLY_MS;
-    ok(zkr_session_open("127.0.0.1:2181", &opts, &it.s));
+    ok(zkr_session_open("127.0.0.1:2181",
+                        OPTS(session, .reply_timeout_ms = REPLY_MS), &it.s));
     it.m = new_mutex(it.s);
     ok(zkr_reentrant_mutex_new(it.s, "/lock", NULL, &it.r));
     ok(zkr_session_listen(it.s, on_session, NULL, &it.l));
@@ -274,10 +272,11 @@ static void *intrude(void *arg)
 }
 
 struct play {
+    const char *name;
     const char *thread; /* whose gaps */
     void (*call)(void);
-    bool holds;       /* before the call */
-    bool keeps_grant; /* the call does not free it */
+    bool holds; /* before the call */
+    bool frees_grant;
 };
 
 /* Intrudes at a gap, or shortly before the call (0). Returns false when the
@@ -315,13 +314,6 @@ static void play_with(const struct play *p, void (*const intruders[])(void),
     }
 }
 
-static void play(const struct play *p)
-{
-    play_with(p, outsiders, COUNT(outsiders));
-    if (p->holds && p->keeps_grant)
-        play_with(p, holders, COUNT(holders));
-}
-
 #define SELF "unit-gaps"
 
 /* -- calls ----------------------------------------------------------------- */
@@ -345,13 +337,6 @@ static void any_acquire(void)
        ZKR_ETIMEDOUT);
 }
 
-TEST(an_acquire)
-{
-    const struct play p = { SELF, any_acquire, .keeps_grant = true };
-
-    play(&p);
-}
-
 static void acquire_and_release_reentrant(void)
 {
     int rc = zkr_reentrant_mutex_acquire(it.r, REPLY_MS);
@@ -361,14 +346,6 @@ static void acquire_and_release_reentrant(void)
         IS(zkr_reentrant_mutex_release(it.r), ZKR_OK, ZKR_ELOST, ZKR_EPENDING);
 }
 
-TEST(a_reentrant_mutex)
-{
-    const struct play p = { SELF, acquire_and_release_reentrant,
-                            .keeps_grant = true };
-
-    play(&p);
-}
-
 static void free_held_reentrant(void)
 {
     AUTO(reentrant_mutex) r = NEW(reentrant_mutex, it.s, "/lock", NULL);
@@ -376,24 +353,10 @@ static void free_held_reentrant(void)
     any_result(zkr_reentrant_mutex_acquire(r, REPLY_MS));
 }
 
-TEST(the_end_of_a_reentrant_mutex_that_is_held)
-{
-    const struct play p = { SELF, free_held_reentrant, .keeps_grant = true };
-
-    play(&p);
-}
-
 static void verify(void)
 {
     IS(zkr_grant_verify(it.g, REPLY_MS), ZKR_OK, ZKR_ELOST, ZKR_ENOTHELD,
        ZKR_EUNSURE);
-}
-
-TEST(a_verify)
-{
-    const struct play p = { SELF, verify, .holds = true, .keeps_grant = true };
-
-    play(&p);
 }
 
 static void release(void)
@@ -403,24 +366,10 @@ static void release(void)
         fail_msg("it is held %u times", zkr_grant_depth(it.g));
 }
 
-TEST(a_release)
-{
-    const struct play p = { SELF, release, .holds = true, .keeps_grant = true };
-
-    play(&p);
-}
-
 static void free_grant(void)
 {
     zkr_grant_free(it.g);
     it.g = NULL;
-}
-
-TEST(the_end_of_a_grant)
-{
-    const struct play p = { SELF, free_grant, .holds = true };
-
-    play(&p);
 }
 
 /* While its callback may run. */
@@ -432,14 +381,6 @@ static void listen_again(void)
     ok(zkr_grant_listen(it.g, NULL, NULL));
 }
 
-TEST(a_listener_of_a_grant)
-{
-    const struct play p = { SELF, listen_again, .holds = true,
-                            .keeps_grant = true };
-
-    play(&p);
-}
-
 static void listen_to_session(void)
 {
     lose_connection();
@@ -448,27 +389,11 @@ static void listen_to_session(void)
     it.l = NULL;
 }
 
-TEST(a_listener_of_a_session)
-{
-    const struct play p = { SELF, listen_to_session, .holds = true,
-                            .keeps_grant = true };
-
-    play(&p);
-}
-
 static void write_guarded(void)
 {
     IS(zkr_grant_guarded_set(it.g, "/data", "x", 1, -1, REPLY_MS, NULL), ZKR_OK,
        ZKR_ELOST, ZKR_ENOTHELD, ZKR_EUNKNOWN, ZKR_EUNREACHABLE,
        ZKR_ZSESSIONEXPIRED);
-}
-
-TEST(a_guarded_write)
-{
-    const struct play p = { SELF, write_guarded, .holds = true,
-                            .keeps_grant = true };
-
-    play(&p);
 }
 
 static void look_on(void)
@@ -480,13 +405,6 @@ static void look_on(void)
     any_result(zkr_participants_revoke(it.s, zkr_grant_node(it.g)));
     any_result(zkr_participants_break(it.s, zkr_grant_node(it.g),
                                       zkr_grant_token(it.g), REPLY_MS));
-}
-
-TEST(a_look)
-{
-    const struct play p = { SELF, look_on, .holds = true, .keeps_grant = true };
-
-    play(&p);
 }
 
 /* -- our own threads ------------------------------------------------------- */
@@ -501,26 +419,28 @@ static void live(void)
     relax(3000000);
 }
 
-TEST(the_dispatcher)
+static const struct play plays[] = {
+    { "an acquire", SELF, any_acquire, .holds = false },
+    { "a reentrant mutex", SELF, acquire_and_release_reentrant,
+      .holds = false },
+    { "the end of a reentrant mutex that is held", SELF, free_held_reentrant,
+      .holds = false },
+    { "a verify", SELF, verify, .holds = true },
+    { "a release", SELF, release, .holds = true },
+    { "the end of a grant", SELF, free_grant, .holds = true,
+      .frees_grant = true },
+    { "a listener of a grant", SELF, listen_again, .holds = true },
+    { "a listener of a session", SELF, listen_to_session, .holds = true },
+    { "a guarded write", SELF, write_guarded, .holds = true },
+    { "a look", SELF, look_on, .holds = true },
+    { "the dispatcher", "zkr-dispatch", live, .holds = true },
+    { "the timer thread", "zkr-timers", live, .holds = true },
+    { "the connector", "zkr-connector", live, .holds = true },
+};
+
+TEST_ROWS(others_come_in_each_gap, plays, p)
 {
-    const struct play p = { "zkr-dispatch", live, .holds = true,
-                            .keeps_grant = true };
-
-    play(&p);
-}
-
-TEST(the_timer_thread)
-{
-    const struct play p = { "zkr-timers", live, .holds = true,
-                            .keeps_grant = true };
-
-    play(&p);
-}
-
-TEST(the_connector)
-{
-    const struct play p = { "zkr-connector", live, .holds = true,
-                            .keeps_grant = true };
-
-    play(&p);
+    play_with(p, outsiders, COUNT(outsiders));
+    if (p->holds && !p->frees_grant)
+        play_with(p, holders, COUNT(holders));
 }

@@ -40,13 +40,13 @@ WRAP(struct zkr__watch *, zkr__watch_new_locked,
 
 static int setup_free(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     client_reset();
     heard = (struct heard){ .count = 0 };
     g = NULL;
-    opts.flags = ZKR_SESSION_NO_LEASE | ZKR_SESSION_OWN_LOOP;
-    if (zkr_session_open("127.0.0.1:2181", &opts, &s) != ZKR_OK)
+    if (zkr_session_open(
+            "127.0.0.1:2181",
+            OPTS(session, .flags = ZKR_SESSION_NO_LEASE | ZKR_SESSION_OWN_LOOP),
+            &s) != ZKR_OK)
         return -1;
     return zkr_mutex_new(s, "/lock", NULL, &m);
 }

@@ -292,10 +292,11 @@ TEST(a_session_that_comes_and_goes_is_kept)
 TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once)
 {
     AUTO(session) s = NULL;
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    opts.retry = ZKR_RETRY_EXPONENTIAL_INIT(20, 1000 * PATIENCE_S, 0);
-    ok(zkr_session_open("127.0.0.1:2181", &opts, &s));
+    ok(zkr_session_open("127.0.0.1:2181",
+                        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(
+                                          20, 1000 * PATIENCE_S, 0)),
+                        &s));
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
     client_says(ZKR__ZK_EXPIRED);
     AWAIT(client_handles() >= 2);

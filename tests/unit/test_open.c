@@ -308,9 +308,8 @@ TEST(a_close_before_the_end_is_told)
     client_connects(false);
     for (int i = 0; i < 2; i++) {
         struct told told;
-        zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &told);
 
-        ok(zkr_session_close(s));
+        ok(zkr_session_close(begin(REFUSED, FOREVER_MS, 0, &told)));
         assert_int_equal(atomic_load(&told.times), 1);
         assert_int_equal(told.error, ZKR_ECLOSED);
     }

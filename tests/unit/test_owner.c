@@ -337,9 +337,8 @@ static void *write_there(void *arg)
 TEST(record_is_of_the_calling_thread)
 {
     struct from_thread t = { "", 0, -1 };
-    pthread_t thread = thread_start(write_there, &t);
 
-    thread_join(thread);
+    thread_join(thread_start(write_there, &t));
     assert_int_equal(t.rc, ZKR_OK);
     json = json_loads(t.data, 0, NULL);
     assert_non_null(json);

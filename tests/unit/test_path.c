@@ -8,27 +8,114 @@
 #define CONTROL  "contains a control character"
 #define REFUSED  "contains a character that ZooKeeper refuses"
 
-struct row {
-    const char *input;
-    const char *fault; /* NULL when there is none */
+/* Texts that have the same fault, or none. */
+static const struct group {
+    const char *name;
+    const char *(*fault_of)(const char *);
+    const char *fault;
+    const char *inputs[16];
+} groups[] = {
+    { "text that people read is text",
+      zkr__text_fault,
+      NULL,
+      { "", "nightly report, shard 3/8",
+        "gr\xc3\xbc\xc3\x9f-e \xe2\x82\xac \xe6\x97\xa5\xe6\x9c\xac",
+        "\xf0\x9f\x98\x80" } },
+    { "first and last of each length are text",
+      zkr__text_fault,
+      NULL,
+      { "\x20" /* U+0020 */, "\x7e" /* U+007E */, "\xc2\xa0" /* U+00A0 */,
+        "\xdf\xbf" /* U+07FF */, "\xe0\xa0\x80" /* U+0800 */,
+        "\xed\x9f\xbf" /* U+D7FF */, "\xef\xa4\x80" /* U+F900 */,
+        "\xef\xbf\xaf" /* U+FFEF */, "\xf0\x90\x80\x80" /* U+10000 */,
+        "\xf4\x8f\xbf\xbf" /* U+10FFFF */ } },
+    { "overlong forms are not utf8",
+      zkr__text_fault,
+      NOT_UTF8,
+      { "\xc0\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x80\xaf", "\xe0\x9f\xbf",
+        "\xf0\x80\x80\xaf", "\xf0\x8f\xbf\xbf" } },
+    { "surrogates are not utf8",
+      zkr__text_fault,
+      NOT_UTF8,
+      { "\xed\xa0\x80", "\xed\xaf\xbf", "\xed\xb0\x80", "\xed\xbf\xbf",
+        "\xed\xa0\xbd\xed\xb8\x80" } },
+    { "nothing is behind 10ffff",
+      zkr__text_fault,
+      NOT_UTF8,
+      { "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xf7\xbf\xbf\xbf",
+        "\xf8\x88\x80\x80\x80", "\xfc\x84\x80\x80\x80\x80", "\xfe", "\xff" } },
+    { "truncated characters are not utf8",
+      zkr__text_fault,
+      NOT_UTF8,
+      { "\xc3", "a\xc3", "\xe2\x82", "\xe2", "\xf0\x9f\x98", "\xf0\x9f", "\xf0",
+        "\xe2\x82/", "\xc3(", "\xf0\x9f\x98z", "\x80", "\xbf\xbf", "\xc3\xc3",
+        "\xc3\xa9\xa9" } },
+    { "control characters are refused",
+      zkr__text_fault,
+      CONTROL,
+      { "\x01", "a\tb", "a\n", "\x1b[31m", "\x1f", "\x7f", "\xc2\x80",
+        "\xc2\x9f" } },
+    { "private use and specials are refused",
+      zkr__text_fault,
+      REFUSED,
+      { "\xee\x80\x80" /* U+E000 */, "\xef\xa3\xbf" /* U+F8FF */,
+        "\xef\xbf\xb0" /* U+FFF0 */, "\xef\xbf\xbd" /* U+FFFD */,
+        "\xef\xbf\xbf" /* U+FFFF */ } },
+    { "good paths have no fault",
+      zkr__path_fault,
+      NULL,
+      { "/", "/a", "/a/b/c", "/.a", "/a.", "/...", "/a/..b", "/a b/c", "/-",
+        "/caf\xc3\xa9/\xe6\x97\xa5", "/~!@#$%", "/zookeeper/quota", "/a/b..",
+        "/\\", "/\"quoted\"" } },
+    { "a path is not empty", zkr__path_fault, "is empty", { "" } },
+    { "a path begins with a slash",
+      zkr__path_fault,
+      "does not begin with '/'",
+      { "a", "a/b", " /a", "./a" } },
+    { "a path does not end with a slash",
+      zkr__path_fault,
+      "ends with '/'",
+      { "/a/", "/a/b/" } },
+    { "no two slashes follow each other",
+      zkr__path_fault,
+      "contains '//'",
+      { "//", "//a", "/a//b", "/a//" } },
+    { "no component is dots alone",
+      zkr__path_fault,
+      "contains a '.' or '..' component",
+      { "/.", "/..", "/./a", "/a/../b", "/a/.", "/a/.." } },
+    { "a path has no control character",
+      zkr__path_fault,
+      CONTROL,
+      { "/a\n", "/a/\x7f" } },
+    { "a path is utf8", zkr__path_fault, NOT_UTF8, { "/\xff", "/a/\xc3" } },
+    { "a path has no refused character",
+      zkr__path_fault,
+      REFUSED,
+      { "/\xee\x80\x80" } },
+    /* The server is written in Java: a character after U+FFFF is two surrogates
+     * to it, and PathUtils.validatePath refuses those. A label may have such a
+     * character, a path may not. */
+    { "a path has no character behind ffff",
+      zkr__path_fault,
+      REFUSED,
+      { "/\xf0\x9f\x98\x80", "/a/\xf0\x90\x80\x80/b", "/\xf4\x8f\xbf\xbf" } },
 };
 
 /* The input goes to the heap, in a block of exactly its size, so that a read
  * after its end is detected. */
-static void assert_faults(const char *(*fault_of)(const char *),
-                          const struct row *rows, size_t count)
+TEST_ROWS(texts_have_their_fault, groups, g)
 {
-    for (size_t i = 0; i < count; i++) {
-        AUTO(text) input = strdup(rows[i].input);
+    for (size_t i = 0; i < COUNT(g->inputs) && g->inputs[i] != NULL; i++) {
+        AUTO(text) input = strdup(g->inputs[i]);
 
         assert_non_null(input);
-        const char *fault = fault_of(input);
-        if (fault == NULL
-                ? rows[i].fault != NULL
-                : rows[i].fault == NULL || strcmp(fault, rows[i].fault) != 0)
-            fail_msg("row %zu, '%s': '%s', not '%s'", i, input,
+        const char *fault = g->fault_of(input);
+        if (fault == NULL ? g->fault != NULL
+                          : g->fault == NULL || strcmp(fault, g->fault) != 0)
+            fail_msg("'%s': '%s', not '%s'", input,
                      fault == NULL ? "no fault" : fault,
-                     rows[i].fault == NULL ? "no fault" : rows[i].fault);
+                     g->fault == NULL ? "no fault" : g->fault);
     }
 }
 
@@ -55,115 +142,6 @@ static void encode(uint32_t c, char text[5])
     text[len] = '\0';
 }
 
-TEST(text_that_people_read_is_text)
-{
-    static const struct row rows[] = {
-        { "", NULL },
-        { "nightly report, shard 3/8", NULL },
-        { "gr\xc3\xbc\xc3\x9f-e \xe2\x82\xac \xe6\x97\xa5\xe6\x9c\xac", NULL },
-        { "\xf0\x9f\x98\x80", NULL },
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
-TEST(first_and_last_of_each_length_are_text)
-{
-    static const struct row rows[] = {
-        { "\x20", NULL },             /* U+0020 */
-        { "\x7e", NULL },             /* U+007E */
-        { "\xc2\xa0", NULL },         /* U+00A0 */
-        { "\xdf\xbf", NULL },         /* U+07FF */
-        { "\xe0\xa0\x80", NULL },     /* U+0800 */
-        { "\xed\x9f\xbf", NULL },     /* U+D7FF */
-        { "\xef\xa4\x80", NULL },     /* U+F900 */
-        { "\xef\xbf\xaf", NULL },     /* U+FFEF */
-        { "\xf0\x90\x80\x80", NULL }, /* U+10000 */
-        { "\xf4\x8f\xbf\xbf", NULL }, /* U+10FFFF */
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
-TEST(overlong_forms_are_not_utf8)
-{
-    static const struct row rows[] = {
-        { "\xc0\x80", NOT_UTF8 },         { "\xc0\xaf", NOT_UTF8 },
-        { "\xc1\xbf", NOT_UTF8 },         { "\xe0\x80\xaf", NOT_UTF8 },
-        { "\xe0\x9f\xbf", NOT_UTF8 },     { "\xf0\x80\x80\xaf", NOT_UTF8 },
-        { "\xf0\x8f\xbf\xbf", NOT_UTF8 },
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
-TEST(surrogates_are_not_utf8)
-{
-    static const struct row rows[] = {
-        { "\xed\xa0\x80", NOT_UTF8 },
-        { "\xed\xaf\xbf", NOT_UTF8 },
-        { "\xed\xb0\x80", NOT_UTF8 },
-        { "\xed\xbf\xbf", NOT_UTF8 },
-        { "\xed\xa0\xbd\xed\xb8\x80", NOT_UTF8 },
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
-TEST(nothing_is_behind_10ffff)
-{
-    static const struct row rows[] = {
-        { "\xf4\x90\x80\x80", NOT_UTF8 },
-        { "\xf5\x80\x80\x80", NOT_UTF8 },
-        { "\xf7\xbf\xbf\xbf", NOT_UTF8 },
-        { "\xf8\x88\x80\x80\x80", NOT_UTF8 },
-        { "\xfc\x84\x80\x80\x80\x80", NOT_UTF8 },
-        { "\xfe", NOT_UTF8 },
-        { "\xff", NOT_UTF8 },
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
-TEST(truncated_characters_are_not_utf8)
-{
-    static const struct row rows[] = {
-        { "\xc3", NOT_UTF8 },         { "a\xc3", NOT_UTF8 },
-        { "\xe2\x82", NOT_UTF8 },     { "\xe2", NOT_UTF8 },
-        { "\xf0\x9f\x98", NOT_UTF8 }, { "\xf0\x9f", NOT_UTF8 },
-        { "\xf0", NOT_UTF8 },         { "\xe2\x82/", NOT_UTF8 },
-        { "\xc3(", NOT_UTF8 },        { "\xf0\x9f\x98z", NOT_UTF8 },
-        { "\x80", NOT_UTF8 },         { "\xbf\xbf", NOT_UTF8 },
-        { "\xc3\xc3", NOT_UTF8 },     { "\xc3\xa9\xa9", NOT_UTF8 },
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
-TEST(control_characters_are_refused)
-{
-    static const struct row rows[] = {
-        { "\x01", CONTROL },     { "a\tb", CONTROL },     { "a\n", CONTROL },
-        { "\x1b[31m", CONTROL }, { "\x1f", CONTROL },     { "\x7f", CONTROL },
-        { "\xc2\x80", CONTROL }, { "\xc2\x9f", CONTROL },
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
-TEST(private_use_and_specials_are_refused)
-{
-    static const struct row rows[] = {
-        { "\xee\x80\x80", REFUSED }, /* U+E000 */
-        { "\xef\xa3\xbf", REFUSED }, /* U+F8FF */
-        { "\xef\xbf\xb0", REFUSED }, /* U+FFF0 */
-        { "\xef\xbf\xbd", REFUSED }, /* U+FFFD */
-        { "\xef\xbf\xbf", REFUSED }, /* U+FFFF */
-    };
-
-    assert_faults(zkr__text_fault, rows, COUNT(rows));
-}
-
 /* Source: PathUtils.validatePath of the Java server, for characters of one
  * UTF-16 unit. */
 TEST(every_character_is_judged_as_the_server_does)
@@ -179,66 +157,6 @@ TEST(every_character_is_judged_as_the_server_does)
             fail_msg("U+%04X: %s", (unsigned)c,
                      fine ? "refused" : "not refused");
     }
-}
-
-TEST(good_paths_have_no_fault)
-{
-    static const struct row rows[] = {
-        { "/", NULL },          { "/a", NULL },
-        { "/a/b/c", NULL },     { "/.a", NULL },
-        { "/a.", NULL },        { "/...", NULL },
-        { "/a/..b", NULL },     { "/a b/c", NULL },
-        { "/-", NULL },         { "/caf\xc3\xa9/\xe6\x97\xa5", NULL },
-        { "/~!@#$%", NULL },    { "/zookeeper/quota", NULL },
-        { "/a/b..", NULL },     { "/\\", NULL },
-        { "/\"quoted\"", NULL }
-    };
-
-    assert_faults(zkr__path_fault, rows, COUNT(rows));
-}
-
-TEST(bad_paths_are_told_why)
-{
-    static const struct row rows[] = {
-        { "", "is empty" },
-        { "a", "does not begin with '/'" },
-        { "a/b", "does not begin with '/'" },
-        { " /a", "does not begin with '/'" },
-        { "./a", "does not begin with '/'" },
-        { "/a/", "ends with '/'" },
-        { "/a/b/", "ends with '/'" },
-        { "//", "contains '//'" },
-        { "//a", "contains '//'" },
-        { "/a//b", "contains '//'" },
-        { "/a//", "contains '//'" },
-        { "/.", "contains a '.' or '..' component" },
-        { "/..", "contains a '.' or '..' component" },
-        { "/./a", "contains a '.' or '..' component" },
-        { "/a/../b", "contains a '.' or '..' component" },
-        { "/a/.", "contains a '.' or '..' component" },
-        { "/a/..", "contains a '.' or '..' component" },
-        { "/a\n", CONTROL },
-        { "/a/\x7f", CONTROL },
-        { "/\xff", NOT_UTF8 },
-        { "/a/\xc3", NOT_UTF8 },
-        { "/\xee\x80\x80", REFUSED },
-    };
-
-    assert_faults(zkr__path_fault, rows, COUNT(rows));
-}
-
-/* The server is written in Java: a character after U+FFFF is two surrogates to
- * it, and PathUtils.validatePath refuses those. A label may have such a
- * character, a path may not. */
-TEST(a_path_has_no_character_behind_ffff)
-{
-    static const struct row rows[] = {
-        { "/\xf0\x9f\x98\x80", REFUSED },
-        { "/a/\xf0\x90\x80\x80/b", REFUSED },
-        { "/\xf4\x8f\xbf\xbf", REFUSED },
-    };
-
-    assert_faults(zkr__path_fault, rows, COUNT(rows));
 }
 
 TEST(parent_and_child_are_joined)

@@ -175,12 +175,12 @@ static void let_go_to(enum zkr__zk_type type, int count)
  * at for the second time. */
 static int begin_to_break(struct breaking *b)
 {
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply = NULL;
 
     open_with(ZKR_RETRY_N_TIMES_INIT(9, 1));
-    opts.mode = ZKR_CREATE_EPHEMERAL;
-    ok(zkr_session_create(s, broken, NULL, 0, &opts, -1, &reply));
+    ok(zkr_session_create(s, broken, NULL, 0,
+                          OPTS(create, .mode = ZKR_CREATE_EPHEMERAL), -1,
+                          &reply));
     zkr_reply_free(reply);
     ok(zkr_session_exists(s, broken, -1, &reply));
     b->token = reply->stat.czxid;

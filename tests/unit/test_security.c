@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the options for TLS and SASL: which go together, and what is said of
  * those that do not. Those with real certificates are integration tests. */
+#include "scope.h"
 #include "unit.h"
 
 #include <sys/resource.h>
@@ -30,33 +31,23 @@ TEST(no_option_is_no_security)
 
 TEST(tls_needs_all_its_files)
 {
-    fails(&(struct zkr_session_opts){ .tls_cert = "c", .tls_key = "k" },
-          ZKR_EINVAL, "tls_ca");
-    fails(&(struct zkr_session_opts){ .tls_ca = "a", .tls_key = "k" },
-          ZKR_EINVAL, "tls_cert");
-    fails(&(struct zkr_session_opts){ .tls_ca = "a", .tls_cert = "c" },
-          ZKR_EINVAL, "tls_key");
-    fails(&(struct zkr_session_opts){ .tls_password = "p" }, ZKR_EINVAL,
+    fails(OPTS(session, .tls_cert = "c", .tls_key = "k"), ZKR_EINVAL, "tls_ca");
+    fails(OPTS(session, .tls_ca = "a", .tls_key = "k"), ZKR_EINVAL, "tls_cert");
+    fails(OPTS(session, .tls_ca = "a", .tls_cert = "c"), ZKR_EINVAL, "tls_key");
+    fails(OPTS(session, .tls_password = "p"), ZKR_EINVAL, "tls_ca");
+    fails(OPTS(session, .tls_verify = ZKR_TLS_VERIFY_CHAIN), ZKR_EINVAL,
           "tls_ca");
-    fails(&(struct zkr_session_opts){ .tls_verify = ZKR_TLS_VERIFY_CHAIN },
-          ZKR_EINVAL, "tls_ca");
 }
 
 /* The client would cut the name there. */
 TEST(no_name_has_a_comma)
 {
-    fails(&(struct zkr_session_opts){ .tls_ca = "a,b",
-                                      .tls_cert = "c",
-                                      .tls_key = "k" },
+    fails(OPTS(session, .tls_ca = "a,b", .tls_cert = "c", .tls_key = "k"),
           ZKR_EINVAL, "tls_ca contains a comma");
-    fails(&(struct zkr_session_opts){ .tls_ca = "a",
-                                      .tls_cert = "c",
-                                      .tls_key = "k",
-                                      .tls_password = "p,q" },
+    fails(OPTS(session, .tls_ca = "a", .tls_cert = "c", .tls_key = "k",
+               .tls_password = "p,q"),
           ZKR_EINVAL, "tls_password contains a comma");
-    fails(&(struct zkr_session_opts){ .tls_ca = "a",
-                                      .tls_cert = "",
-                                      .tls_key = "k" },
+    fails(OPTS(session, .tls_ca = "a", .tls_cert = "", .tls_key = "k"),
           ZKR_EINVAL, "tls_cert is empty");
 }
 
@@ -72,18 +63,14 @@ TEST(an_unknown_check_is_refused)
 
 TEST(digest_needs_a_user_and_one_password)
 {
-    fails(&(struct zkr_session_opts){ .sasl_user = "u" }, ZKR_EINVAL,
+    fails(OPTS(session, .sasl_user = "u"), ZKR_EINVAL,
           "sasl_mechanism is missing");
-    fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
-                                      .sasl_user = "u" },
+    fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u"),
           ZKR_EINVAL, "sasl_password");
-    fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
-                                      .sasl_password = "p" },
+    fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_password = "p"),
           ZKR_EINVAL, "sasl_user");
-    fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
-                                      .sasl_user = "u",
-                                      .sasl_password = "p",
-                                      .sasl_password_file = "f" },
+    fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u",
+               .sasl_password = "p", .sasl_password_file = "f"),
           ZKR_EINVAL, "exclude each other");
 }
 
@@ -143,26 +130,20 @@ TEST(a_file_that_is_no_good_is_named)
     assert_true(fd >= 0);
     (void)close(fd);
     if (ZKR__CLIENT_INSIDE) {
-        fails(&(struct zkr_session_opts){ .tls_ca = "/nowhere/ca",
-                                          .tls_cert = name,
-                                          .tls_key = name },
+        fails(OPTS(session, .tls_ca = "/nowhere/ca", .tls_cert = name,
+                   .tls_key = name),
               ZKR_EINVAL, "tls_ca '/nowhere/ca': No such file");
-        fails(&(struct zkr_session_opts){ .tls_ca = name,
-                                          .tls_cert = name,
-                                          .tls_key = name },
+        fails(OPTS(session, .tls_ca = name, .tls_cert = name, .tls_key = name),
               ZKR_EINVAL, "no certificate (PEM)");
-        fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
-                                          .sasl_user = "u",
-                                          .sasl_password_file = "/nowhere" },
+        fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u",
+                   .sasl_password_file = "/nowhere"),
               ZKR_EINVAL, "sasl_password_file '/nowhere': No such file");
-        fails(&(struct zkr_session_opts){ .sasl_mechanism = "DIGEST-MD5",
-                                          .sasl_user = "u",
-                                          .sasl_password_file = name },
+        fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u",
+                   .sasl_password_file = name),
               ZKR_EINVAL, "has no password");
-        fails(&(struct zkr_session_opts){ .sasl_mechanism = "NO-SUCH",
-                                          .sasl_service = "zookeeper",
-                                          .sasl_user = "u",
-                                          .sasl_password = "p" },
+        fails(OPTS(session, .sasl_mechanism = "NO-SUCH",
+                   .sasl_service = "zookeeper", .sasl_user = "u",
+                   .sasl_password = "p"),
               ZKR_EINVAL, "sasl_mechanism 'NO-SUCH'");
     }
     (void)unlink(name);

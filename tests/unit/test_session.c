@@ -39,9 +39,8 @@ static void *cancel_and_call(void *arg)
 static void call_returns(struct cancelled *c)
 {
     pthread_t thread = thread_start(cancel_and_call, c);
-    void *result = thread_join(thread);
 
-    assert_ptr_equal(result, PTHREAD_CANCELED);
+    assert_ptr_equal(thread_join(thread), PTHREAD_CANCELED);
     assert_true(c->returned);
 }
 

@@ -90,9 +90,7 @@ static void *own_main(void *arg)
 /* Another connection, on the io thread of that handle. */
 static void connect_again(struct zkr__latch *latch)
 {
-    pthread_t thread = thread_start(own_main, latch);
-
-    thread_join(thread);
+    thread_join(thread_start(own_main, latch));
 }
 
 TEST(each_connection_has_to_answer)

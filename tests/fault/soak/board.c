@@ -5,7 +5,6 @@
 
 #include <limits.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>

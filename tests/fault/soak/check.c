@@ -3,8 +3,6 @@
 #include "check.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     /* The log has whole milliseconds, and two clocks are compared. */

@@ -7,14 +7,8 @@
  * that did not come. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "history.h"
 #include "journal.h"
-#include "judge.h"
 #include "resource.h"
 #include "soak.h"
 

@@ -6,10 +6,6 @@
  *
  * As a negative control it is a program that trusts a lock: no lease, no fence,
  * and no look at the grant before it writes. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,8 +2,6 @@
 /* The clients of a soak, as processes. */
 #pragma once
 
-#include <stdbool.h>
-
 #include <sys/types.h>
 
 #include "board.h"

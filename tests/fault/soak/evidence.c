@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Turns the notes of a journal into attempts. */
-#include <stdlib.h>
-
 #include "check.h"
 
 /* Room for one more of `size` bytes: doubles at powers of two. */

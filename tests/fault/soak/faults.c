@@ -3,8 +3,6 @@
 #include "faults.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "expire.h"
 #include "journal.h"

@@ -3,10 +3,6 @@
  * from each. */
 #include "nemesis.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "faults.h"
 #include "journal.h"
 #include "wait.h"

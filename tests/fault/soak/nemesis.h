@@ -3,10 +3,6 @@
  * locks take to recover. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "admin.h"
 #include "cluster.h"
 #include "crew.h"

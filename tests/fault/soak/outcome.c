@@ -2,7 +2,6 @@
 /* The outcome: computes a verdict from journals and resources. */
 #include "outcome.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "wait.h"

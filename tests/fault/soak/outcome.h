@@ -2,9 +2,7 @@
 /* The outcome: computes a verdict from journals and resources. */
 #pragma once
 
-#include "crew.h"
 #include "report.h"
-#include "truth.h"
 
 /* Reads the journals of the crew and of the test from the directory of the
  * crew. Without `truth` (NULL) it judges only what can be judged without the

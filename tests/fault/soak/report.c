@@ -2,8 +2,6 @@
 /* The report of a soak: its outcome, line by line. */
 #include "report.h"
 
-#include <stdlib.h>
-
 static int by_value(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;

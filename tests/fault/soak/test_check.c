@@ -2,8 +2,6 @@
 /* Tests of the judgement of a soak, with hand-made histories that each break a
  * rule. */
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "check.h"
 #include "spawn.h"

@@ -2,10 +2,6 @@
 /* The truth: merges the transaction logs of all servers. */
 #include "truth.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "wall_clock.h"
 
 #define DIRECTORY "/soak/"

@@ -3,12 +3,7 @@
  * happened to the nodes. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "history.h"
-#include "server.h"
 #include "soak.h"
 
 struct truth {

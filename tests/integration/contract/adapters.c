@@ -2,8 +2,6 @@
 /* The recipes that the contract is for: one adapter each. */
 #include "adapter.h"
 
-#include "leadership.h"
-
 /* -- how each is made ----------------------------------------------------- */
 
 #define MAKES(noun, ...)                                                       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An election as a lock: each acquire is a participant of its own. */
-#include "leadership.h"
+#include "adapter.h"
 
 struct election {
     zkr_session *session;

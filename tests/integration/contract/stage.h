@@ -4,7 +4,6 @@
 #pragma once
 
 #include "contender.h"
-#include "proxy.h"
 
 /* The time that our session waits for the answer to a release. */
 enum { REPLY_MS = 1000 };

@@ -422,12 +422,10 @@ static bool has_told_of_grant(void *arg)
 {
     struct scene *s = arg;
     enum zkr_grant_state_kind state = zkr_grant_state(s->grant);
-    char pattern[32];
 
     if (state == ZKR_GRANT_SUSPENDED || state == ZKR_GRANT_UNSURE)
         return false; /* it ends soon, one way or the other */
-    (void)snprintf(pattern, sizeof(pattern), "*%s",
-                   zkr_grant_state_name(state));
+    const char *pattern = textf("*%s", zkr_grant_state_name(state));
     (void)pthread_mutex_lock(&s->lock);
     bool told = s->told_grant[0] == '\0'
                     ? state == ZKR_GRANT_HELD

@@ -19,7 +19,6 @@
 #pragma once
 
 #include "contract/adapter.h"
-#include "test.h"
 
 enum {
     PATIENT_MS = 60000, /* a call that has to come to an end */
