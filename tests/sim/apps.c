@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The applications: the threads of the processes open sessions, acquire locks,
  * and close. */
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "enters.h"
 #include "follows.h"
 #include "gathers.h"

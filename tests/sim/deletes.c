@@ -4,8 +4,6 @@
  * node in an earlier session. */
 #include "oracle.h"
 
-#include "arena.h"
-
 /* A break, with everything that it may still cause. */
 struct breaking {
     struct breaking *next;

@@ -2,9 +2,6 @@
 /* The ensemble: three replicas of one log, a leader, and its sessions. */
 #include "ensemble.h"
 
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "frontend.h"
 #include "members.h"
 #include "oracle.h"

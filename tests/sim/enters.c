@@ -3,8 +3,6 @@
  * by the nodes that are committed. */
 #include "enters.h"
 
-#include "arena.h"
-#include "choices.h"
 #include "gathers.h"
 #include "oracle.h"
 

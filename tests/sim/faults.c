@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of servers, links, processes and nodes, until the calm. */
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "enters.h"
 #include "frontend.h"
 #include "heap.h"

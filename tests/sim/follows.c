@@ -2,9 +2,6 @@
 /* The oracle of watches that last: what each has told must be so in the end. */
 #include "follows.h"
 
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "client.h"
 
 /* A watch, and what it has told last. */

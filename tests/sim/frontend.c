@@ -3,10 +3,6 @@
  * reads and watches. */
 #include "frontend.h"
 
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "client.h"
 #include "world.h"
 

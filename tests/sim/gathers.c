@@ -3,10 +3,6 @@
  * judges by the committed transactions. */
 #include "gathers.h"
 
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "enters.h"
 #include "frontend.h"
 #include "oracle.h"

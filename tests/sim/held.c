@@ -9,7 +9,6 @@
 
 #include <limits.h>
 
-#include "arena.h"
 #include "lock/cohort.h"
 #include "lock/locks.h"
 #include "session/session.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Holding: the calls that users make with a grant, until they give it back. */
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "client.h"
 #include "told.h"
 #include "users.h"

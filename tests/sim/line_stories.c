@@ -5,9 +5,6 @@
  * told twice. One claim of another session acts in them, too, the holder. */
 #include "story.h"
 
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
 #include "client.h"
 #include "lock/locks.h"
 #include "session/session.h"

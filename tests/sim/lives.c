@@ -3,8 +3,6 @@
  * time another of its requests fails, and one that follows it. */
 #include "story.h"
 
-#include "arena.h"
-#include "base/error.h"
 #include "client.h"
 #include "heap.h"
 #include "report.h"

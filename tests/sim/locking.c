@@ -2,8 +2,6 @@
 /* Users and their locks: the calls of each recipe under one name. */
 #include "users.h"
 
-#include "arena.h"
-
 /* The last event that a leader was told of, and its term. */
 struct told_leader {
     enum zkr_leader_event_kind kind;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who look on: they list participants, ask for a lock, and break
  * it. */
-#include "acls.h"
-#include "base/error.h"
-#include "choices.h"
 #include "client.h"
 #include "users.h"
 

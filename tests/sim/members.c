@@ -3,7 +3,6 @@
  * cause them. */
 #include "members.h"
 
-#include "choices.h"
 #include "frontend.h"
 #include "oracle.h"
 

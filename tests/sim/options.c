@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options of sessions and locks, drawn for each process and thread. */
-#include "choices.h"
 #include "world.h"
 
 static void draw_retry(struct process *p)

@@ -3,9 +3,6 @@
  * has committed. */
 #include "oracle.h"
 
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
 #include "client.h"
 #include "enters.h"
 #include "gathers.h"

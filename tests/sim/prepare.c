@@ -2,8 +2,6 @@
 /* The leader's side of requests and sessions: makes a transaction of each. */
 #include "members.h"
 
-#include "acls.h"
-#include "base/error.h"
 #include "enters.h"
 #include "frontend.h"
 

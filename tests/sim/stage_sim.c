@@ -5,8 +5,6 @@
 
 #include <stdarg.h>
 
-#include "arena.h"
-#include "choices.h"
 #include "client.h"
 #include "oracle.h"
 

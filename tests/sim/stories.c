@@ -4,9 +4,6 @@
  */
 #include "story.h"
 
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
 #include "client.h"
 #include "heap.h"
 #include "lock/locks.h"

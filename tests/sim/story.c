@@ -2,8 +2,6 @@
 /* Stories: the users that act in them, and the repetitions. */
 #include "story.h"
 
-#include "arena.h"
-#include "base/error.h"
 #include "client.h"
 #include "lock/locks.h"
 #include "runs.h"

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/mtx.h"
 #include "base/thread.h"
-#include "choices.h"
 #include "world.h"
 
 /* The linker sends the library's calls here: --wrap. */

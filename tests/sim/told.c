@@ -7,7 +7,6 @@
  * falls too far behind must be told of the latest only. */
 #include "told.h"
 
-#include "arena.h"
 #include "held.h"
 #include "report.h"
 #include "session/session.h"

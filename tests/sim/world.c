@@ -5,8 +5,6 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "acls.h"
-#include "arena.h"
 #include "client.h"
 #include "follows.h"
 #include "heap.h"

@@ -8,6 +8,10 @@
 
 #include <zkrecipes/zkrecipes.h>
 
+#include "acls.h"
+#include "arena.h"
+#include "base/error.h"
+#include "choices.h"
 #include "events.h"
 #include "fiber.h"
 

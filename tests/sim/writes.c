@@ -3,9 +3,6 @@
  * committed transactions. */
 #include "writes.h"
 
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
 #include "enters.h"
 #include "frontend.h"
 #include "held.h"

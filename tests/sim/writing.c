@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who write the data that the lock protects, with guarded writes mostly.
  */
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "users.h"
 #include "writes.h"
 

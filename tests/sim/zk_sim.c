@@ -5,10 +5,6 @@
 #include "zk/probe.h"
 #include "zk/rotation.h"
 
-#include "acls.h"
-#include "arena.h"
-#include "base/error.h"
-#include "choices.h"
 #include "client.h"
 #include "oracle.h"
 

@@ -6,9 +6,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static struct board *map(const char *dir, int flags)
 {

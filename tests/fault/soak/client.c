@@ -8,7 +8,6 @@
  * and no look at the grant before it writes. */
 #include <pthread.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <zkrecipes/zkrecipes.h>
 

@@ -5,9 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 
-#include <fcntl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "spawn.h"
 #include "wait.h"

@@ -12,9 +12,6 @@
 #include <signal.h>
 #include <time.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include "outcome.h"
 #include "wait.h"
 #include "wall_clock.h"

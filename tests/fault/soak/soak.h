@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 enum {
     WORKERS = 16,
     THREADS = 2, /* of a client: the second takes only the lock that stays */
