@@ -74,10 +74,9 @@ static void await_end_of_input(void)
 static int join(struct worker *w, const char *hosts, const char *path)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    int rc;
 
     opts.session_timeout_ms = SESSION_TIMEOUT_MS;
-    rc = zkr_session_open(hosts, &opts, &w->session);
+    int rc = zkr_session_open(hosts, &opts, &w->session);
     if (rc == ZKR_OK && w->mode == MUTEX)
         rc = zkr_mutex_new(w->session, path, NULL, &w->mutex);
     else if (rc == ZKR_OK && w->mode == LEAD)
@@ -94,12 +93,10 @@ static int join(struct worker *w, const char *hosts, const char *path)
 
 static int part(struct worker *w, int status)
 {
-    int rc;
-
     zkr_mutex_free(w->mutex);
     zkr_rwlock_free(w->rwlock);
     zkr_leader_free(w->leader);
-    rc = zkr_session_close(w->session);
+    int rc = zkr_session_close(w->session);
     if (rc != ZKR_OK && status == 0)
         status = fail(w, "to close", rc);
     if (status == 0)
@@ -181,11 +178,10 @@ static int stay(const struct worker *w, int fd, long pause_ms)
 static int visit(const struct worker *w, int fd, long pause_ms)
 {
     zkr_grant *grant;
-    int status;
 
     if (take(w, &grant) != 0)
         return 1;
-    status = stay(w, fd, pause_ms);
+    int status = stay(w, fd, pause_ms);
     return give_back(w, grant) != 0 ? 1 : status;
 }
 
@@ -199,11 +195,10 @@ static int count(struct worker *w, int argc, char **argv)
 {
     long rounds = argc > 2 ? strtol(argv[1], NULL, 10) : 0;
     int status = 0;
-    int fd;
 
     if (argc != 3 && argc != 5)
         return USAGE;
-    fd = open(argv[0], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    int fd = open(argv[0], O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (fd < 0)
         return fail_errno(w, argv[0]);
     if (argc == 5)
@@ -222,12 +217,10 @@ static int count(struct worker *w, int argc, char **argv)
 
 static int share(struct worker *w, enum mode mode, int argc, char **argv)
 {
-    int status;
-
     if (argc != 4)
         return USAGE;
     w->mode = mode;
-    status = join(w, argv[2], argv[3]);
+    int status = join(w, argv[2], argv[3]);
     if (status == 0)
         await_start(w);
     for (long i = strtol(argv[0], NULL, 10); i > 0 && status == 0; i--)
@@ -238,11 +231,10 @@ static int share(struct worker *w, enum mode mode, int argc, char **argv)
 static int hold(struct worker *w, int argc, char **argv)
 {
     zkr_grant *grant;
-    int status;
 
     if (argc != 2)
         return USAGE;
-    status = join(w, argv[0], argv[1]);
+    int status = join(w, argv[0], argv[1]);
     if (status == 0)
         status = take(w, &grant);
     if (status == 0) {
@@ -258,11 +250,10 @@ static int cross(struct worker *w, int argc, char **argv)
 {
     struct worker both = *w;
     zkr_grant *grant[2];
-    int status;
 
     if (argc != 3)
         return USAGE;
-    status = join(w, argv[0], argv[1]);
+    int status = join(w, argv[0], argv[1]);
     if (status == 0)
         status = take(w, &grant[0]);
     if (status != 0)
@@ -297,16 +288,14 @@ static int lead(struct worker *w, int argc, char **argv)
 {
     struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
     int64_t since = 0;
-    int status;
-    int rc;
 
     if (argc != 2)
         return USAGE;
     w->mode = LEAD;
-    status = join(w, argv[0], argv[1]);
+    int status = join(w, argv[0], argv[1]);
     if (status != 0)
         return part(w, status);
-    rc = zkr_leader_campaign(w->leader);
+    int rc = zkr_leader_campaign(w->leader);
     if (rc != ZKR_OK)
         return part(w, fail(w, "to campaign", rc));
     while (poll(&input, 1, 10) == 0)

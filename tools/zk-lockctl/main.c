@@ -45,11 +45,10 @@ int main(int argc, char **argv)
 {
     struct lockctl ctl = { .timeout_ms = 5000, .connect_once = true };
     const struct verb *verb = NULL;
-    int code;
 
     (void)setlocale(LC_CTYPE, "");
     escape_keep_utf8(strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
-    code = run(&ctl, argc, argv, &verb);
+    int code = run(&ctl, argc, argv, &verb);
     tell_failure(&ctl, verb, code);
     lockctl_disconnect(&ctl);
     contexts_done(&ctl.contexts);

@@ -51,13 +51,12 @@ static int open_for(struct lockctl *ctl, struct zkr_session_opts *opts,
                     int64_t timeout_ms, char why[WHY_MAX])
 {
     struct opening o = { .why = why };
-    int rc;
 
     (void)sem_init(&o.done, 0, 0);
     lockctl_disconnect(ctl);
     opts->connect_timeout_ms = (uint32_t)timeout_ms;
-    rc = zkr_session_open_async(ctl->settings[SETTING_SERVERS], opts, on_first,
-                                &o, &ctl->session);
+    int rc = zkr_session_open_async(ctl->settings[SETTING_SERVERS], opts,
+                                    on_first, &o, &ctl->session);
     if (rc != ZKR_OK) {
         (void)snprintf(why, WHY_MAX, "%s", zkr_error_detail());
         return rc;
@@ -73,11 +72,10 @@ static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
 {
     int64_t left_ms = opts->connect_timeout_ms;
     char escaped[WHY_MAX];
-    int rc;
 
     if (ctl->patience_ms == 0 || ctl->patience_ms >= left_ms)
         return open_for(ctl, opts, left_ms, why);
-    rc = open_for(ctl, opts, ctl->patience_ms, why);
+    int rc = open_for(ctl, opts, ctl->patience_ms, why);
     if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
         return rc;
     left_ms -= ctl->patience_ms;
@@ -117,12 +115,11 @@ static int read_line(const struct lockctl *ctl, enum setting setting,
                      char line[SECRET_MAX])
 {
     const char *path = ctl->settings[setting];
-    const char *fault;
 
     line[0] = '\0';
     if (path == NULL)
         return 0;
-    fault = private_file_read(path, PRIVATE_READ, line, SECRET_MAX);
+    const char *fault = private_file_read(path, PRIVATE_READ, line, SECRET_MAX);
     line[strcspn(line, "\r\n")] = '\0';
     if (fault == NULL && line[0] == '\0')
         fault = "its first line is empty";

@@ -94,8 +94,6 @@ static int set(struct reader *r, const char *key, char *value, char **to)
 static int read_key(struct reader *r, const char *key, const char *value)
 {
     enum setting setting = 0;
-    char *copy;
-    const char *fault;
 
     if (value[0] == '\0')
         return fail(r, "no value of", key);
@@ -109,10 +107,10 @@ static int read_key(struct reader *r, const char *key, const char *value)
         setting++;
     if (setting == SETTING_COUNT)
         return fail(r, "a context has no", key);
-    copy = strcmp(setting_options[setting].value, "FILE") == 0
-               ? path_of(r->contexts, value)
-               : enough(strdup(value));
-    fault = setting_fault(setting, copy);
+    char *copy = strcmp(setting_options[setting].value, "FILE") == 0
+                     ? path_of(r->contexts, value)
+                     : enough(strdup(value));
+    const char *fault = setting_fault(setting, copy);
     if (fault != NULL) {
         free(copy);
         return lockctl_fail(EX_CONFIG, "%s:%zu: the value of %s %s",
@@ -133,7 +131,6 @@ static char *trim(char *text)
 
 static int read_line(struct reader *r, char *text)
 {
-    char *equals;
     int code;
 
     for (const char *c = text; *c != '\0'; c++) {
@@ -143,7 +140,7 @@ static int read_line(struct reader *r, char *text)
     text = trim(text);
     if (text[0] == '\0' || text[0] == '#')
         return 0;
-    equals = strchr(text, '=');
+    char *equals = strchr(text, '=');
     if (text[0] == '[' && text[strlen(text) - 1] == ']') {
         text[strlen(text) - 1] = '\0';
         code = end_context(r);
@@ -205,14 +202,11 @@ static int read_file(struct contexts *contexts, char *text)
 
 int contexts_read(struct contexts *contexts)
 {
-    char *text;
-    int code;
-
     *contexts = (struct contexts){ .count = 0 };
     if (!find_file(contexts->file))
         return 0;
-    text = enough(malloc(TEXT_MAX));
-    code = read_file(contexts, text);
+    char *text = enough(malloc(TEXT_MAX));
+    int code = read_file(contexts, text);
     free(text);
     if (code != 0)
         contexts_done(contexts);

@@ -46,11 +46,10 @@ const char *lockctl_name_context(const struct lockctl *ctl,
 static int take_context(struct lockctl *ctl)
 {
     int code = contexts_read(&ctl->contexts);
-    const char *name;
 
     if (code != 0)
         return code;
-    name = lockctl_name_context(ctl, &ctl->contexts);
+    const char *name = lockctl_name_context(ctl, &ctl->contexts);
     if (name == NULL)
         return 0;
     ctl->used = contexts_find(&ctl->contexts, name);
@@ -94,11 +93,10 @@ size_t lockctl_chroot_len(const struct lockctl *ctl)
 {
     const char *servers = ctl->settings[SETTING_SERVERS];
     struct zkr_hosts *hosts = NULL;
-    size_t len;
 
     if (servers == NULL || zkr_hosts_parse(servers, &hosts) != ZKR_OK)
         return 0;
-    len = strlen(lockctl_chroot(hosts));
+    size_t len = strlen(lockctl_chroot(hosts));
     zkr_hosts_free(hosts);
     return len;
 }

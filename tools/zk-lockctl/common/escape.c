@@ -147,11 +147,10 @@ char *shell_path(const char *path)
 {
     size_t size = strlen(path) * 4 + 4;
     char *word = enough(malloc(size));
-    size_t n;
 
     if (is_word(path))
         return strcpy(word, path);
-    n = (size_t)snprintf(word, size, "$'");
+    size_t n = (size_t)snprintf(word, size, "$'");
     for (const char *p = path; *p != '\0'; p++)
         n +=
             (size_t)snprintf(word + n, size - n, is_plain(*p) ? "%c" : "\\%03o",

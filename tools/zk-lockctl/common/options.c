@@ -234,7 +234,6 @@ int lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
                   char ***argv, void *to)
 {
     struct options o = { .verb = verb };
-    int code;
 
     (void)strcpy(o.letters, verb->ends_at_argument ? "+:" : ":");
     add_all(&o, verb->options);
@@ -244,7 +243,7 @@ int lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
     lockctl_speak_for(verb->overview != NULL ? NULL : verb->name);
     opterr = 0;
     optind = 0; /* for getopt to start anew */
-    code = parse(ctl, &o, *argc, *argv, to);
+    int code = parse(ctl, &o, *argc, *argv, to);
     if (code != 0)
         return code;
     lockctl_speak_for(NULL);
@@ -259,11 +258,10 @@ int lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,
 static int take_paths(struct lockctl *ctl, int argc, char ***argv)
 {
     size_t count = argc == 0 ? 1 : (size_t)argc;
-    char *room;
 
     ctl->paths =
         enough(malloc(count * (sizeof(*ctl->paths) + ZKR_PATH_MAX + 1)));
-    room = (char *)(ctl->paths + count);
+    char *room = (char *)(ctl->paths + count);
     for (size_t i = 0; i < count; i++, room += ZKR_PATH_MAX + 1) {
         if (!lockctl_parse_path(argc == 0 ? "/" : (*argv)[i], room,
                                 ZKR_PATH_MAX + 1))

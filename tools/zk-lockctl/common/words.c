@@ -48,12 +48,11 @@ const char *word_time(int64_t ms, char word[WORD_MAX])
 {
     time_t seconds = (time_t)(ms / 1000);
     struct tm tm;
-    size_t len;
 
     word[0] = '\0';
     if (ms < 0 || gmtime_r(&seconds, &tm) == NULL || tm.tm_year > 9999 - 1900)
         return word;
-    len = strftime(word, WORD_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
+    size_t len = strftime(word, WORD_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
     (void)snprintf(word + len, WORD_MAX - len, ".%03dZ", (int)(ms % 1000));
     return word;
 }
@@ -84,14 +83,14 @@ bool word_read_token(const char *text, int64_t *ret_token)
 {
     bool hex = strncmp(text, "0x", 2) == 0;
     const char *digits = text + (hex ? 2 : text[0] == '-');
-    int64_t token;
 
     if (digits[0] == '\0' ||
         digits[strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789")] !=
             '\0')
         return false;
     errno = 0;
-    token = hex ? (int64_t)strtoull(digits, NULL, 16) : strtoll(text, NULL, 10);
+    int64_t token =
+        hex ? (int64_t)strtoull(digits, NULL, 16) : strtoll(text, NULL, 10);
     if (errno != 0)
         return false;
     *ret_token = token;
@@ -169,10 +168,9 @@ static bool read_written(const char *text, struct written *w)
 static int64_t to_ms(const struct written *w)
 {
     struct tm tm = w->tm;
-    time_t seconds;
 
     tm.tm_isdst = -1;
-    seconds = w->has_zone ? timegm(&tm) - w->offset_s : mktime(&tm);
+    time_t seconds = w->has_zone ? timegm(&tm) - w->offset_s : mktime(&tm);
     return (int64_t)seconds * 1000 + w->ms;
 }
 
@@ -181,13 +179,12 @@ static int64_t to_last(struct written *w, int64_t now_ms)
 {
     time_t now = (time_t)(now_ms / 1000) + (w->has_zone ? w->offset_s : 0);
     struct tm today = { 0 };
-    int64_t ms;
 
     (void)(w->has_zone ? gmtime_r(&now, &today) : localtime_r(&now, &today));
     w->tm.tm_year = today.tm_year;
     w->tm.tm_mon = today.tm_mon;
     w->tm.tm_mday = today.tm_mday;
-    ms = to_ms(w);
+    int64_t ms = to_ms(w);
     if (ms <= now_ms)
         return ms;
     w->tm.tm_mday--;

@@ -32,7 +32,6 @@ static void across_done(struct across *a)
 
 static void note_possible(const struct deadlocks *all, struct notes *notes)
 {
-    const struct deadlock_member *m;
     char who[WHO_MAX];
     char path[256];
     size_t first = 0;
@@ -41,7 +40,7 @@ static void note_possible(const struct deadlocks *all, struct notes *notes)
         first++;
     if (first == all->count)
         return;
-    m = all->items[first].youngest;
+    const struct deadlock_member *m = all->items[first].youngest;
     (void)escape_string(m->waits_lock->path, path, sizeof(path));
     notes_add(notes,
               "%zu possible deadlock%s, such as of %s at %s; threads of one "
@@ -70,10 +69,9 @@ static int look_again(struct lockctl *ctl, const struct across_opts *opts,
                       struct across *a)
 {
     bool *wanted = suspects(a);
-    int code;
 
     clock_sleep_ms(opts->confirm_ms);
-    code = scan_some(ctl, &a->scan, wanted, &opts->scan, &a->again);
+    int code = scan_some(ctl, &a->scan, wanted, &opts->scan, &a->again);
     free(wanted);
     if (code == 0) {
         a->scan.at_ms = a->again.at_ms;

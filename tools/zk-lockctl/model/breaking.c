@@ -13,11 +13,9 @@
 
 static const struct contender *find(const struct lock *lock, int64_t token)
 {
-    const struct contender *c;
-
     if (token == 0)
         return lock->holders == 1 ? lock->holder : NULL;
-    c = lock_find(lock, token, true, NULL);
+    const struct contender *c = lock_find(lock, token, true, NULL);
     return c != NULL ? c : lock_find(lock, token, false, NULL);
 }
 

@@ -59,17 +59,15 @@ static void read_line(struct servers *s, const char *server, char *line)
     const char *sid = strstr(line, ",sid=0x");
     const char *to = strstr(line, ",to=");
     const char *est = strstr(line, ",est=");
-    struct client *client;
-    int64_t id;
 
     if (bracket == NULL || sid == NULL || to == NULL ||
         strspn(sid + 7, "0123456789abcdef") == 0)
         return;
     errno = 0;
-    id = (int64_t)strtoull(sid + 7, NULL, 16);
+    int64_t id = (int64_t)strtoull(sid + 7, NULL, 16);
     if (errno != 0 || s->count == CLIENTS_MAX)
         return;
-    client = GROW(s);
+    struct client *client = GROW(s);
     *bracket = '\0';
     client->session_id = id;
     client->timeout_ms = strtol(to + 4, NULL, 10);
@@ -303,11 +301,10 @@ static int get_config(const struct lockctl *ctl, const struct zkr_hosts *hosts,
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     char *servers = enough(strdup(ctl->settings[SETTING_SERVERS]));
     zkr_session *session = NULL;
-    int rc;
 
     opts.connect_timeout_ms = (uint32_t)ctl->timeout_ms;
     servers[strlen(servers) - strlen(hosts->chroot)] = '\0';
-    rc = zkr_session_open(servers, &opts, &session);
+    int rc = zkr_session_open(servers, &opts, &session);
     if (rc == ZKR_OK)
         rc = zkr_session_get(session, ENSEMBLE_CONFIG, ctl->timeout_ms,
                              ret_reply);
@@ -341,11 +338,10 @@ static void doubt(struct servers *s, const struct lockctl *ctl,
                   size_t n, struct notes *notes)
 {
     size_t asked = servers_tell_twice(s) ? 0 : count_asked(all, n);
-    size_t members;
 
     if (!s->whole)
         return;
-    members = ensemble_size(ctl, hosts);
+    size_t members = ensemble_size(ctl, hosts);
     if (members > 0 && asked >= members)
         return;
     s->whole = false;

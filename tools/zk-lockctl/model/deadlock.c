@@ -480,7 +480,6 @@ static void find_cycles(struct deadlocks *all, struct wait_graph *g)
     count_ends(g);
     for (size_t i = 0; i < g->count; i++) {
         const struct vertex *v = &g->vertices[i];
-        size_t length;
 
         if (!v->waits || v->covered || v->ends == 0)
             continue;
@@ -488,7 +487,7 @@ static void find_cycles(struct deadlocks *all, struct wait_graph *g)
             all->cut = true;
             return;
         }
-        length = find_way_back(g, i);
+        size_t length = find_way_back(g, i);
         if (length > 0)
             report(all, g, length);
     }

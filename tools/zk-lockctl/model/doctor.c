@@ -107,13 +107,11 @@ static char *cure_break(const char *first, const struct lock *lock,
 {
     char verb[WORD_MAX + 32];
     char token[WORD_MAX];
-    char *order;
-    char *made;
 
     (void)snprintf(verb, sizeof(verb), "break --token %s",
                    word_token(c->node->token, token));
-    order = cure_command(verb, lock);
-    made = finding_text("%s: %s", first, order);
+    char *order = cure_command(verb, lock);
+    char *made = finding_text("%s: %s", first, order);
     free(order);
     return made;
 }

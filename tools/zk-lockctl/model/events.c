@@ -155,11 +155,9 @@ static void tell_all_gone(const struct diff *d)
  * session is not the one that it has led to. */
 static bool is_lease_gone(const struct diff *d, const struct contender *old)
 {
-    const struct contender *promised;
-
     if (old == NULL)
         return false;
-    promised = promised_to(d, old);
+    const struct contender *promised = promised_to(d, old);
     return d->before->lease_gone[old - d->before->lock.items] ||
            (promised != NULL && find(d->new, d->after, promised) == NULL);
 }
@@ -169,8 +167,6 @@ static bool is_lease_gone(const struct diff *d, const struct contender *old)
  */
 static void remember_owner(struct contender *c, const struct contender *old)
 {
-    const struct zkr_participant *p;
-
     if (!c->owner.is_asked || c->owner.is_record || old == NULL)
         return;
     c->owner = old->owner;
@@ -178,7 +174,7 @@ static void remember_owner(struct contender *c, const struct contender *old)
     if (c->owner.is_asked)
         return;
     c->owner.is_asked = true;
-    p = old->node;
+    const struct zkr_participant *p = old->node;
     c->owner.said_size =
         p->data_size < ZKR__OWNER_SAID_MAX ? p->data_size : ZKR__OWNER_SAID_MAX;
     memcpy(c->owner.said, p->data, c->owner.said_size);

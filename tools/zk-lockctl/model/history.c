@@ -108,12 +108,10 @@ static void join_part(struct place *p, enum zkr__part part)
 static bool settle_place(struct history *h, struct place *p, bool ephemeral)
 {
     enum zkr__part part = zkr__part_of_dir(strrchr(p->lock, '/') + 1);
-    const struct past *past;
-    struct place whole;
 
     if (part == ZKR__PART_PATH)
         return contends(p->name, ephemeral);
-    whole = *p;
+    struct place whole = *p;
     join_part(&whole, part);
     if (part == ZKR__PART_LEASES && contends(whole.name, ephemeral)) {
         pasts_make(&h->pasts, whole.lock)->semaphore = true;
@@ -121,7 +119,7 @@ static bool settle_place(struct history *h, struct place *p, bool ephemeral)
             *p = whole;
         return true;
     }
-    past = pasts_find(&h->pasts, whole.lock);
+    const struct past *past = pasts_find(&h->pasts, whole.lock);
     if (!h->learning && past != NULL && past->semaphore)
         *p = whole;
     return contends(p->name, ephemeral);
@@ -131,16 +129,14 @@ static bool settle_place(struct history *h, struct place *p, bool ephemeral)
 static bool split(const struct history *h, struct bytes path, struct place *p)
 {
     size_t skip = strlen(h->chroot);
-    const char *slash;
-    size_t len;
 
     if (path.size <= skip || path.size - skip >= NODE_MAX ||
         memcmp(path.at, h->chroot, skip) != 0 || path.at[skip] != '/')
         return false;
-    len = path.size - skip;
+    size_t len = path.size - skip;
     memcpy(p->lock, path.at + skip, len);
     p->lock[len] = '\0';
-    slash = strrchr(p->lock, '/');
+    const char *slash = strrchr(p->lock, '/');
     (void)strcpy(p->name, slash + 1);
     p->lock[slash == p->lock ? 1 : slash - p->lock] = '\0';
     return p->name[0] != '\0';
@@ -338,7 +334,6 @@ static void delete_node(struct history *h, const struct txn *txn,
 {
     struct place place;
     struct stay *stay;
-    int64_t owner;
 
     if (!find(h, c->path, true, &place, &stay))
         return;
@@ -346,7 +341,7 @@ static void delete_node(struct history *h, const struct txn *txn,
         learn(h, c->path, 0);
         return;
     }
-    owner = stay->node.session_id;
+    int64_t owner = stay->node.session_id;
     mark(h, stay->past);
     if (owner == txn->session && owner != 0 &&
         zkr__part_of(place.name) == ZKR__PART_QUEUE)
@@ -506,12 +501,11 @@ static void load(const struct node *node, void *user)
 static const char *on_snapshot(const char *file, int64_t zxid, void *user)
 {
     struct history *h = user;
-    const char *failure;
 
     if (present(h)->whole)
         return NULL;
     h->snapshot = zxid;
-    failure = snapshot_read(file, load, h);
+    const char *failure = snapshot_read(file, load, h);
     present(h)->whole = failure == NULL;
     return failure;
 }
@@ -548,14 +542,13 @@ static int play(struct history *h, struct txnlogs *logs, bool learning)
         .snapshot = learning ? on_snapshot : NULL,
         .user = h,
     };
-    int code;
 
     h->learning = learning;
     h->segment = 0;
     h->contenders = 0;
     h->begun = false;
     h->begin_ms = 0;
-    code = txnlogs_play(logs, &player);
+    int code = txnlogs_play(logs, &player);
     end_all(h, ENDING_NONE, 0);
     return code;
 }

@@ -18,10 +18,8 @@
 
 bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 {
-    bool any;
-
     (void)pthread_mutex_lock(&m->mutex);
-    any = m->since_ms != 0;
+    bool any = m->since_ms != 0;
     *ret_since_ms = m->since_ms;
     m->since_ms = 0;
     (void)pthread_mutex_unlock(&m->mutex);
@@ -73,7 +71,6 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
 {
     struct mirror *m = enough(calloc(1, sizeof(*m)));
     pthread_condattr_t attr;
-    int rc;
 
     m->opts = *opts;
     m->chroot_len = lockctl_chroot_len(opts->ctl);
@@ -89,7 +86,7 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     (void)pthread_condattr_destroy(&attr);
     m->roots = enough(calloc(opts->path_count + 1, sizeof(struct znode *)));
     *ret_mirror = m;
-    rc = begin(m);
+    int rc = begin(m);
     if (rc == ZKR_OK)
         add_roots(m);
     return rc;
@@ -135,12 +132,10 @@ static int check(const struct mirror *t, char detail[SCAN_DETAIL_MAX])
 /* A path given that is no directory has no locks to show. */
 int mirror_wait(struct mirror *m, char detail[SCAN_DETAIL_MAX])
 {
-    int rc;
-
     (void)pthread_mutex_lock(&m->mutex);
     while (is_under_way(m))
         (void)pthread_cond_wait(&m->changed, &m->mutex);
-    rc = m->error;
+    int rc = m->error;
     (void)snprintf(detail, SCAN_DETAIL_MAX, "%s", m->detail);
     if (rc == ZKR_OK && m->opts.below)
         rc = check(m, detail);
@@ -175,11 +170,9 @@ void mirror_close(struct lockctl *ctl, struct mirror *m)
 bool mirror_is_ready(struct mirror *m, int64_t patience_ms, int *ret_error,
                      char detail[SCAN_DETAIL_MAX])
 {
-    bool settled;
-
     detail[0] = '\0';
     (void)pthread_mutex_lock(&m->mutex);
-    settled = m->unsettled == 0;
+    bool settled = m->unsettled == 0;
     if (settled && !m->started)
         tree_start(m);
     *ret_error = settled                                      ? check(m, detail)
@@ -202,10 +195,8 @@ static bool is_missing(const struct mirror *t)
 
 bool mirror_tick(struct mirror *m)
 {
-    bool is_time;
-
     (void)pthread_mutex_lock(&m->mutex);
-    is_time = tree_tick(m);
+    bool is_time = tree_tick(m);
     (void)pthread_mutex_unlock(&m->mutex);
     return is_time;
 }
@@ -238,13 +229,12 @@ static struct zkr_participant *collect(const struct znode *z, size_t *ret_count)
     const struct znode *dirs[] = { z, dir_of_part(z, ZKR__PART_LEASES),
                                    dir_of_part(z, ZKR__PART_QUEUE) };
     size_t skip = strlen(z->path) + (strcmp(z->path, "/") != 0);
-    struct zkr_participant *items;
     size_t room = 1;
     size_t n = 0;
 
     for (size_t i = 0; i < 3; i++)
         room += dirs[i] == NULL ? 0 : dirs[i]->count + 1;
-    items = enough(calloc(room, sizeof(*items)));
+    struct zkr_participant *items = enough(calloc(room, sizeof(*items)));
     for (size_t i = 0; i < 3; i++) {
         if (i > 0 && !may_be_part(dirs[i]))
             continue;

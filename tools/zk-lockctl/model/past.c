@@ -121,10 +121,9 @@ static size_t place_of(const struct queue *queue,
 static struct stay *queue_find(const struct queue *queue, const char *name)
 {
     struct zkr_participant node = { .name = name };
-    size_t i;
 
     zkr__roster_read(&node);
-    i = place_of(queue, &node);
+    size_t i = place_of(queue, &node);
     return i < queue->count && strcmp(queue->items[i]->name, name) == 0
                ? queue->items[i]
                : NULL;
@@ -253,11 +252,9 @@ static struct stay **first_of(const struct pasts *pasts, int64_t session_id)
 /* The stay of a node of no session is in no list. */
 static void add_to_session(struct pasts *pasts, struct stay *stay)
 {
-    struct stay **first;
-
     if (stay->node.session_id == 0)
         return;
-    first = enough(tsearch(stay, &pasts->sessions, by_session));
+    struct stay **first = enough(tsearch(stay, &pasts->sessions, by_session));
     if (*first == stay)
         return;
     stay->next = *first;

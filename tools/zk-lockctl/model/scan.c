@@ -27,11 +27,10 @@ int locks_list(const struct lockctl *ctl, const char *const *paths,
         .look = *opts,
     };
     struct mirror *m = NULL;
-    int rc;
 
     if (o.look.limit == 0)
         o.look.limit = LIMIT;
-    rc = mirror_start(&o, &m);
+    int rc = mirror_start(&o, &m);
     if (rc == ZKR_OK)
         rc = mirror_wait(m, detail);
     else
@@ -59,13 +58,12 @@ int scan_some(const struct lockctl *ctl, const struct scan *of,
     const char **paths = enough(calloc(of->count + 1, sizeof(*paths)));
     char detail[SCAN_DETAIL_MAX];
     size_t n = 0;
-    int rc;
 
     for (size_t i = 0; i < of->count; i++) {
         if (wanted[i])
             paths[n++] = of->locks[i].path;
     }
-    rc = locks_list(ctl, paths, n, false, opts, ret_scan, detail);
+    int rc = locks_list(ctl, paths, n, false, opts, ret_scan, detail);
     free(paths);
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }
@@ -195,11 +193,9 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
 {
     char room[ZKR_PATH_MAX + 1];
     struct lock lock;
-    int code;
-    int rc;
 
     path = scan_whole(session, path, room);
-    rc = lock_list(session, path, reads, 0, &lock);
+    int rc = lock_list(session, path, reads, 0, &lock);
     if (rc == ZKR_ZNONODE && (allowed & (SCAN_MISSING | SCAN_ANY)) != 0) {
         *ret_lock = lock_of(path, NULL, clock_wall_ms());
         return 0;
@@ -211,7 +207,7 @@ int scan_lock(zkr_session *session, const char *path, uint32_t reads,
         *ret_lock = lock;
         return 0;
     }
-    code = fail_no_lock(&lock);
+    int code = fail_no_lock(&lock);
     lock_done(&lock);
     return code;
 }

@@ -136,18 +136,17 @@ struct tree_session *session_for_dir(struct znode *dir)
 int session_watch(struct znode *z, enum zkr_watch_what what, zkr_watch_fn fn)
 {
     struct tree_session *s = z->is_dir ? z->session : find(z, 1);
-    struct tree_watch *w;
-    int rc;
 
     if (!has_room(s, z, 1))
         return NO_ROOM;
     if (s->tree->over)
         return ZKR_ECLOSED;
-    w = enough(calloc(1, sizeof(*w)));
+    struct tree_watch *w = enough(calloc(1, sizeof(*w)));
     w->session = s; /* the callback may run at once, and waits for the mutex */
     w->z = z;
     session_sync(s);
-    rc = zkr_session_watch(s->session, z->path, what, NULL, fn, w, &w->watch);
+    int rc =
+        zkr_session_watch(s->session, z->path, what, NULL, fn, w, &w->watch);
     if (rc != ZKR_OK) {
         free(w);
         return rc;

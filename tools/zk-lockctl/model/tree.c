@@ -588,7 +588,6 @@ static void take_list(struct znode *z, const struct zkr_reply *reply)
 {
     const char **names = enough(malloc((reply->count + 1) * sizeof(*names)));
     bool was = z->listed && z->stat.czxid == reply->stat.czxid;
-    size_t seen;
 
     for (size_t i = 0; i < reply->count; i++)
         names[i] = reply->names[i];
@@ -598,7 +597,7 @@ static void take_list(struct znode *z, const struct zkr_reply *reply)
         z->fresh = true;
         (void)merge(z, NULL, 0);
     }
-    seen = merge(z, names, reply->count);
+    size_t seen = merge(z, names, reply->count);
     free(names);
     if (was || z->fresh)
         z->unseen.missed += tally_missed(was ? tally_creates(&z->stat) : 0,
@@ -625,11 +624,9 @@ static void take_leaf(struct znode *z, const struct zkr_stat *stat)
  * leases are listed after the queue: then no claim is missed. */
 static void list_leases_too(struct znode *z)
 {
-    struct znode *leases;
-
     if (dir_part(z) != ZKR__PART_QUEUE)
         return;
-    leases = dir_of_part(z->in, ZKR__PART_LEASES);
+    struct znode *leases = dir_of_part(z->in, ZKR__PART_LEASES);
     if (leases != NULL && leases->listed && leases->request == REQUEST_NONE)
         ask(leases);
 }
@@ -704,14 +701,13 @@ static void take_answer(struct znode *z, int error,
 static void watch_dir(struct znode *z)
 {
     struct mirror *t = z->tree;
-    int rc;
 
     if (t->opts.once) {
         if (z->error == NO_ANSWER)
             ask_in_turn(z);
         return;
     }
-    rc = watch(z);
+    int rc = watch(z);
     if (rc == NO_ROOM) {
         t->cut = true;
         start_polling(z);
@@ -843,10 +839,9 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
 {
     struct znode *z = user;
     struct mirror *t = z->tree;
-    bool is_list;
 
     session_lock(z->session);
-    is_list = z->request == REQUEST_LIST;
+    bool is_list = z->request == REQUEST_LIST;
     t->asking--;
     z->request = REQUEST_NONE;
     if (z->dropped)

@@ -78,10 +78,8 @@ enum { FILE_HEADER = 16 }; /* "ZKLG", version, id of the database */
 
 int txnlog_open(struct txnlog *log, const char *file)
 {
-    int error;
-
     *log = (struct txnlog){ .damaged = false };
-    error = map_file(file, &log->all);
+    int error = map_file(file, &log->all);
     log->left = wire_of(log->all);
     wire_skip(&log->left, FILE_HEADER);
     return error == 0 && !begins(log->all, "ZKLG\0\0\0\2", 8) ? EBADMSG : error;
@@ -106,13 +104,11 @@ static bool is_at_end(const struct wire *w)
 bool txnlog_next(struct txnlog *log, struct txn *ret_txn)
 {
     struct wire *w = &log->left;
-    struct bytes bytes;
-    uint64_t sum;
 
     if (is_at_end(w))
         return false;
-    sum = (uint64_t)wire_long(w);
-    bytes = wire_bytes(w);
+    uint64_t sum = (uint64_t)wire_long(w);
+    struct bytes bytes = wire_bytes(w);
     log->damaged = wire_number(w, 1) != 'B' ||
                    sum_of(bytes.at, bytes.size) != sum ||
                    !txn_read(ret_txn, bytes);
@@ -165,7 +161,6 @@ static const char *read_all(struct bytes all, snapshot_fn *fn, void *user)
 {
     struct wire w = wire_of(all);
     struct node node;
-    uint64_t sum;
 
     if (begins(all, "\x82SNAPPY", 7) || begins(all, "\x1f\x8b", 2))
         return "it is compressed, which is not read; gunzip a copy";
@@ -175,7 +170,7 @@ static const char *read_all(struct bytes all, snapshot_fn *fn, void *user)
         if (fn != NULL)
             fn(&node, user);
     }
-    sum = sum_of(all.at, all.size - w.left);
+    uint64_t sum = sum_of(all.at, all.size - w.left);
     return w.failed || (uint64_t)wire_long(&w) != sum
                ? "damaged, or no snapshot"
                : NULL;
@@ -312,12 +307,11 @@ static int add_directory(struct txnlogs *logs, const char *path)
     size_t before = logs->logs.count + logs->snapshots.count;
     char below[4096];
     struct stat st;
-    int code;
 
     (void)snprintf(below, sizeof(below), "%s/version-2", path);
     if (stat(below, &st) != 0 || !S_ISDIR(st.st_mode))
         (void)snprintf(below, sizeof(below), "%s", path);
-    code = add_entries(logs, below);
+    int code = add_entries(logs, below);
     if (code == 0 && logs->logs.count + logs->snapshots.count == before)
         return fail(path,
                     "has no log.NUMBER, nor has its version-2 (--from takes "

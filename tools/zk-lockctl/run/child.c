@@ -74,13 +74,12 @@ static int start(struct child *c, const struct guard_plan *plan)
 {
     int ends[2];
     int errors[2];
-    int error;
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -errno;
     if (pipe2(errors, O_CLOEXEC) == 0)
         return fork_guard(c, plan, ends, errors);
-    error = -errno;
+    int error = -errno;
     (void)close(ends[0]);
     (void)close(ends[1]);
     return error;
@@ -97,8 +96,6 @@ static struct guard *share(void)
 int child_start(struct child *c, const struct guard_plan *plan,
                 int64_t deadline_ms)
 {
-    int error;
-
     *c = (struct child){ .guard_fd = -1,
                          .news_fd = -1,
                          .since_ms = clock_boot_ms() - PROC_START_MS,
@@ -110,7 +107,7 @@ int child_start(struct child *c, const struct guard_plan *plan,
     atomic_store(&c->guard->told, plan->shell == NULL);
     atomic_store(&c->guard->deadline_ms, deadline_ms);
     c->guard->joined = plan->group != 0;
-    error = start(c, plan);
+    int error = start(c, plan);
     if (error != 0)
         child_done(c);
     return error;

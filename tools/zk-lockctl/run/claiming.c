@@ -167,11 +167,10 @@ static int start_campaign(struct claim *c, zkr_session *session,
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
     zkr_leader **leader = &c->leader;
-    int rc;
 
     opts.label = c->wanted->label;
-    rc = zkr_leader_new(session, c->wanted->paths[0], &opts, on_event, c,
-                        leader);
+    int rc = zkr_leader_new(session, c->wanted->paths[0], &opts, on_event, c,
+                            leader);
     if (rc == ZKR_OK)
         rc = zkr_leader_campaign(*leader);
     return rc == ZKR_OK && timeout_ms == 0 ? try_once(c) : rc;

@@ -119,14 +119,13 @@ static int release(const struct lockctl *ctl, const struct desk *d)
 {
     int pidfd = (int)syscall(SYS_pidfd_open, d->self.pid, 0);
     struct pollfd ended = { .fd = pidfd, .events = POLLIN };
-    int code;
 
     if (pidfd >= 0) {
         (void)syscall(SYS_pidfd_send_signal, pidfd, DESK_RELEASE, NULL, 0);
         (void)poll(&ended, 1, RELEASE_MS);
         (void)close(pidfd);
     }
-    code = atomic_load(&d->release);
+    int code = atomic_load(&d->release);
     if (code == DESK_KEPT)
         return pidfd >= 0 && ended.revents == 0 ? is_silent() : is_over();
     return tell(ctl, code, d->text, "the lock is given back");
@@ -169,11 +168,10 @@ static int ask(const struct lockctl *ctl, bool releases, const char *path)
     struct around around;
     size_t holds = 0;
     size_t ended = 0;
-    struct desk *d;
     int code;
 
     around_read(&around, getenv(AROUND_VARIABLE));
-    d = find(&around, path, &holds, &ended);
+    struct desk *d = find(&around, path, &holds, &ended);
     if (holds == 0)
         code = lockctl_fail(EX_NO, "no lock is held for this shell: "
                                    "$" AROUND_VARIABLE " names none");

@@ -46,11 +46,10 @@ char **run_env_new(const struct run *run)
 {
     size_t count = 0;
     size_t n = 0;
-    char **env;
 
     while (environ[count] != NULL)
         count++;
-    env = calloc(ADDED + count + 1, sizeof(env[0]));
+    char **env = calloc(ADDED + count + 1, sizeof(env[0]));
     if (env == NULL)
         return NULL;
     write_added(run);

@@ -127,11 +127,9 @@ static bool reap(struct guard *g)
  * end, too, and ends the guard of one. */
 static bool is_needed(struct guard *g, struct shell *shell, bool owned)
 {
-    bool ended;
-
     if (shell == NULL)
         return reap(g);
-    ended = shell_has_ended(shell) && !shell_has_left(shell);
+    bool ended = shell_has_ended(shell) && !shell_has_left(shell);
     atomic_store(&g->empty, ended);
     return owned || !ended;
 }
@@ -232,8 +230,6 @@ static _Noreturn void become_command(struct guard *g,
                                      const struct guard_plan *plan,
                                      pid_t parent, int error_fd)
 {
-    int error;
-
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* it died before the line above took effect */
         _exit(127);
@@ -241,7 +237,7 @@ static _Noreturn void become_command(struct guard *g,
     atomic_store(&g->command, getpid()); /* our parent may be stopped now */
     if (inherited_restore(plan->inherited) == 0)
         (void)execvpe(plan->argv[0], plan->argv, plan->env);
-    error = errno;
+    int error = errno;
     (void)!write(error_fd, &error, sizeof(error));
     _exit(127);
 }
@@ -250,11 +246,10 @@ static void start_command(struct guard *g, const struct guard_plan *plan,
                           int error_fd)
 {
     pid_t self = getpid();
-    pid_t pid;
     int error;
 
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0)
         become_command(g, plan, self, error_fd);
     if (pid < 0) {

@@ -46,11 +46,10 @@ static void write_exports(FILE *code, char *const *env)
 {
     for (; *env != NULL; env++) {
         size_t len = strcspn(*env, "=");
-        char *value;
 
         if (strncmp(*env, "ZKLOCK_", strlen("ZKLOCK_")) != 0)
             continue;
-        value = shell_quote(*env + len + 1);
+        char *value = shell_quote(*env + len + 1);
         (void)fprintf(code, "export %.*s=%s;\n", (int)len, *env, value);
         free(value);
     }
@@ -83,12 +82,11 @@ static int print_code(const struct run *run)
 static int start_guard(struct run *run)
 {
     struct guard_plan plan = { .shell = &run->shell, .last = run->opts.last };
-    int error;
 
     run->desk = desk_new(run->session_id, &run->opts.wanted);
     if (run->desk == NULL)
         return lockctl_fail(EX_RUN, "no memory to share: %s", strerror(errno));
-    error = child_start(&run->child, &plan, 0);
+    int error = child_start(&run->child, &plan, 0);
     return error == 0 ? 0
                       : lockctl_fail(EX_RUN, "cannot start the guard: %s",
                                      strerror(-error));
@@ -148,11 +146,10 @@ int hold_fork(struct run *run, int fn(struct run *run))
     pid_t front = getpid();
     int ends[2];
     int code;
-    pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return lockctl_fail(EX_RUN, "no pipe: %s", strerror(errno));
-    pid = fork();
+    pid_t pid = fork();
     (void)close(ends[pid == 0 ? 0 : 1]);
     if (pid < 0) {
         code = lockctl_fail(EX_RUN, "cannot fork: %s", strerror(errno));

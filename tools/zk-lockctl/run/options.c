@@ -100,8 +100,6 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                       enum claim_kind kind, int *argc, char ***argv,
                       struct run_opts *opts)
 {
-    int code;
-
     *opts = (struct run_opts){ .wanted = { .kind = kind },
                                .wait_ms = -1,
                                .not_acquired_code = EX_TEMPFAIL,
@@ -109,7 +107,7 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                                .last = SIGKILL,
                                .policy = { .grace_ms = -1 },
                                .kill_after_ms = KILL_AFTER_MS };
-    code = lockctl_parse(ctl, verb, argc, argv, opts);
+    int code = lockctl_parse(ctl, verb, argc, argv, opts);
     if (code != 0)
         return code;
     if (opts->text != NULL)
@@ -122,11 +120,9 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
 
 int run_parse_locks(struct run_opts *opts, int *argc, char ***argv)
 {
-    int code;
-
     if (*argc == 0)
         return lockctl_fail(EX_USAGE, "no lock; see --help");
-    code = run_take_lock(NULL, &opts->wanted, (*argv)[0]);
+    int code = run_take_lock(NULL, &opts->wanted, (*argv)[0]);
     *argc -= 1;
     *argv += 1;
     while (code == 0 && *argc > 0 && opts->wanted.kind != CLAIM_LEADER &&

@@ -19,15 +19,13 @@ enum { STAT_MAX = 1024 };
 size_t proc_read(pid_t pid, const char *what, char *text, size_t size)
 {
     char name[48];
-    ssize_t n;
-    int fd;
 
     text[0] = '\0';
     (void)snprintf(name, sizeof(name), "/proc/%d/%s", (int)pid, what);
-    fd = open(name, O_RDONLY | O_CLOEXEC);
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return 0;
-    n = read(fd, text, size - 1);
+    ssize_t n = read(fd, text, size - 1);
     (void)close(fd);
     text[n > 0 ? n : 0] = '\0';
     return n > 0 ? (size_t)n : 0;
@@ -41,10 +39,9 @@ static bool read_stat(pid_t pid, struct proc_stat *ret)
         ") %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
         "%*s %*s %*s %lld";
     char text[STAT_MAX];
-    const char *end;
 
     (void)proc_read(pid, "stat", text, sizeof(text));
-    end = strrchr(text, ')');
+    const char *end = strrchr(text, ')');
     return end != NULL && sscanf(end, format, &ret->parent, &ret->start) == 2;
 }
 

@@ -59,7 +59,6 @@ static enum zkr__lock_kind kind_with_ours(const struct lock *lock,
                                           enum claim_kind kind)
 {
     struct zkr_participant *all = calloc(lock->count + 1, sizeof(*all));
-    enum zkr__lock_kind together;
 
     if (all == NULL)
         return ZKR__KIND_NONE;
@@ -70,7 +69,7 @@ static enum zkr__lock_kind kind_with_ours(const struct lock *lock,
         .marker = zkr__markers[claim_kinds[kind].marker].text,
         .kind = ZKR_PARTICIPANT_EXCLUSIVE,
     };
-    together = zkr__lock_kind_of(all, lock->count + 1);
+    enum zkr__lock_kind together = zkr__lock_kind_of(all, lock->count + 1);
     free(all);
     return together;
 }
@@ -279,22 +278,19 @@ static int refuse(const struct run *run, const char *path)
     uint32_t reads = around && kind != CLAIM_MUTEX ? READERS : READS;
     struct zkr_reply *children = NULL;
     struct lock lock;
-    const char *counter;
-    bool known;
-    int code;
 
     if (zkr_session_children(run->ctl->session, path, ANSWER_MS, &children) !=
         ZKR_OK)
         return MAY_CLAIM;
-    counter = use_by_data(children);
-    known = are_of_kind(children, kind);
+    const char *counter = use_by_data(children);
+    bool known = are_of_kind(children, kind);
     zkr_reply_free(children);
     if (counter != NULL)
         return refuse_use(path, counter, kind);
     if ((known && !around && kind != CLAIM_SEMAPHORE) ||
         lock_list(run->ctl->session, path, reads, ANSWER_MS, &lock) != ZKR_OK)
         return MAY_CLAIM;
-    code = refuse_by_list(run, &lock);
+    int code = refuse_by_list(run, &lock);
     lock_done(&lock);
     return code;
 }

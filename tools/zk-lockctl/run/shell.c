@@ -156,12 +156,12 @@ static bool add(pid_t pid, void *arg)
     const struct look *look = arg;
     struct shell *s = look->shell;
     struct process p = { .pid = pid };
-    struct process *more;
 
     if (pid == getpid() || pid == getppid() || is_known(s, pid) ||
         !is_started(s, pid))
         return true;
-    more = realloc(s->started, (s->count + 1) * sizeof(more[0]));
+    struct process *more =
+        realloc(s->started, (s->count + 1) * sizeof(more[0]));
     if (more == NULL)
         return false;
     s->started = more;
@@ -199,7 +199,6 @@ void shell_signal(struct shell *s, int sig)
 {
     struct look look = { s, sig };
     size_t told = 0;
-    int64_t told_ms;
 
     if (sig == 0)
         return;
@@ -213,7 +212,7 @@ void shell_signal(struct shell *s, int sig)
         if (s->count == before)
             break;
     }
-    told_ms = clock_boot_ms();
+    int64_t told_ms = clock_boot_ms();
     tell(&s->process, sig);
     for (int round = 0; told < s->count && round < ROUNDS_MAX; round++) {
         for (; told < s->count; told++) {

@@ -207,13 +207,12 @@ static int turn_code(const struct run *run, int otherwise)
 static int take_turn(struct run *run)
 {
     int code = run_wait(run); /* 0 also by -E 0 */
-    bool given_back;
 
     if (run->claim.count == 0)
         return code;
     if (code == 0)
         code = run_work(run);
-    given_back = give_back(run);
+    bool given_back = give_back(run);
     if (!run->worked)
         return code;
     if (!run->holds)

@@ -123,12 +123,11 @@ static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,
                                      int64_t *said)
 {
     struct lock lock;
-    struct queue q;
     int rc = lock_list(ctl->session, path, READS, ANSWER_MS, &lock);
 
     if (rc != ZKR_OK)
         return zkr_error_is_transient(rc) ? HOLDER_SILENT : HOLDER_NONE;
-    q = look_at(&lock, kind, zkr_session_id(ctl->session));
+    struct queue q = look_at(&lock, kind, zkr_session_id(ctl->session));
     if (q.holders > 0 && q.first->node->token != *said)
         say(ctl, &lock, what, &q);
     if (q.holders > 0)
@@ -319,12 +318,11 @@ int run_wait(struct run *run)
                          .said_ms = -AGAIN_MS };
     zkr_listener *listener = NULL;
     int code = run_refuse(run);
-    int ended_by;
-    int error;
 
     if (code != MAY_CLAIM)
         return code;
-    error = zkr_session_listen(run->ctl->session, on_session, &w, &listener);
+    int error =
+        zkr_session_listen(run->ctl->session, on_session, &w, &listener);
     run->claim.wanted = &opts->wanted;
     run->claim.event_fd = run->event_fd;
     if (error == ZKR_OK)
@@ -333,7 +331,7 @@ int run_wait(struct run *run)
         zkr_listener_free(listener);
         return lockctl_fail_zkr(error);
     }
-    ended_by = await(&w, campaign_end(opts, since_ms));
+    int ended_by = await(&w, campaign_end(opts, since_ms));
     zkr_listener_free(listener);
     run->wait_ms = clock_boot_ms() - since_ms;
     if (run->claim.error == ZKR_OK)

@@ -73,14 +73,13 @@ static const char *why_lost(const struct run *run, char why[WHY_LOST_MAX])
 {
     zkr_grant *grant = claim_lost(&run->claim);
     char node[ZKR_PATH_MAX + 1] = "";
-    bool lives;
 
     if (grant == NULL)
         return "the lease ran out without an answer from the servers";
     /* The node of a session that has ended goes first; an answer of the leader
      * shows that it has not ended. */
-    lives = is_deleted(grant) &&
-            zkr_session_sync(run->ctl->session, LIVES_MS) == ZKR_OK;
+    bool lives = is_deleted(grant) &&
+                 zkr_session_sync(run->ctl->session, LIVES_MS) == ZKR_OK;
     if (!is_deleted(grant))
         return "the servers have ended the session";
     (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
@@ -469,28 +468,23 @@ static void watch(struct work *w)
     struct run *run = w->run;
 
     for (;;) {
-        struct policy_view view;
         struct signalfd_siginfo came[SIGNALS_MAX];
-        size_t count;
-        int64_t wake_ms;
-        int64_t end_ms;
-        bool left;
 
         /* Read before the command is looked at: what the guard tells later
          * makes a descriptor readable again, so we do not sleep. */
-        count = signals_read(&run->inherited, came);
+        size_t count = signals_read(&run->inherited, came);
         /* We may be stopped at any moment. After the signals: a CONT that is
          * passed on came before this look at the lease. Before the look: a
          * command that ends while we are stopped is not killed. */
-        view = run_view_now(run);
-        left = child_reap(w->child);
+        struct policy_view view = run_view_now(run);
+        bool left = child_reap(w->child);
         say_refused(w);
         if (is_over(w, left))
             return;
-        wake_ms = obey_policy(w, &view);
+        int64_t wake_ms = obey_policy(w, &view);
         obey_signals(w, came, count);
         obey_revoke(w);
-        end_ms = see_to_end(w);
+        int64_t end_ms = see_to_end(w);
         if (!w->given_back)
             run_sleep(run, end_ms < wake_ms ? end_ms : wake_ms,
                       w->child->news_fd);

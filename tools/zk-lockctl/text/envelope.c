@@ -150,13 +150,12 @@ static json_t *name_of(int cause)
 void output_failure(const struct lockctl *ctl, int exit_code, int cause,
                     const char *message)
 {
-    json_t *error;
-
     if (answered)
         return;
-    error = json_pack("{s:i, s:s, s:o, s:o}", "code", exit_code, "name",
-                      exit_code_name(exit_code), "cause", name_of(cause),
-                      "message", json_text(message, strlen(message)));
+    json_t *error =
+        json_pack("{s:i, s:s, s:o, s:o}", "code", exit_code, "name",
+                  exit_code_name(exit_code), "cause", name_of(cause), "message",
+                  json_text(message, strlen(message)));
 
     if (ctl->format == FORMAT_JSONL)
         (void)dump(json_pack("{s:o}", "error", error), JSON_COMPACT);
@@ -170,13 +169,12 @@ void output_failure(const struct lockctl *ctl, int exit_code, int cause,
 json_t *json_text(const char *bytes, size_t size)
 {
     json_t *value = NULL;
-    char *text;
 
     if (memchr(bytes, 0x7f, size) == NULL)
         value = json_stringn(bytes, size); /* NULL when it is not UTF-8 */
     if (value != NULL)
         return value;
-    text = enough(malloc(size * 4 + 1));
+    char *text = enough(malloc(size * 4 + 1));
     (void)escape_text(bytes, size, text, size * 4 + 1);
     value = json_string(text);
     free(text);

@@ -124,7 +124,6 @@ int field_compare(const struct field *f, const void *a, const void *b)
 static json_t *number_json(const struct field *f, int64_t number)
 {
     char room[WORD_MAX];
-    const char *text;
 
     if (f->type == FIELD_BOOL)
         return json_boolean(number != 0);
@@ -132,15 +131,13 @@ static json_t *number_json(const struct field *f, int64_t number)
         return json_null();
     if (f->type < FIELD_TIME)
         return json_integer((json_int_t)number);
-    text = number_text(f, number, room);
+    const char *text = number_text(f, number, room);
     return text[0] == '\0' ? json_null() : json_string(text);
 }
 
 static json_t *value_of(const struct field *f, const void *item,
                         const void *place)
 {
-    const char *text;
-
     if (place == NULL)
         return json_null();
     if (f->json != NULL)
@@ -149,7 +146,7 @@ static json_t *value_of(const struct field *f, const void *item,
         return fields_json(f->kind->fields, place);
     if (f->type > FIELD_WORD)
         return number_json(f, number_at(f, place));
-    text = text_at(f, item);
+    const char *text = text_at(f, item);
     return text[0] == '\0' ? json_null() : json_text(text, strlen(text));
 }
 

@@ -149,10 +149,8 @@ static void *json_memory(size_t size)
 
 static int print_json(const struct lockctl *ctl, const struct rows *rows)
 {
-    json_t *items;
-
     json_set_alloc_funcs(json_memory, free);
-    items = json_array();
+    json_t *items = json_array();
     for (size_t i = 0; i < rows->count; i++)
         (void)json_array_append_new(
             items, fields_json(rows->kind->fields, item_at(rows, i)));

@@ -114,10 +114,9 @@ static const char *ended_text(const void *item, char room[FIELD_ROOM])
 {
     const struct stay *s = stay_at(item);
     char by[WORD_MAX];
-    int len;
 
-    len = snprintf(room, FIELD_ROOM, "%s",
-                   endings[s->ending][s->held_ms != 0 ? 1 : 2]);
+    int len = snprintf(room, FIELD_ROOM, "%s",
+                       endings[s->ending][s->held_ms != 0 ? 1 : 2]);
     if (s->ended_by != 0)
         len += snprintf(room + len, WORD_MAX + 8, " by %s",
                         word_id(s->ended_by, by));
@@ -273,14 +272,13 @@ static struct spread spread_of(const struct usage *grants, size_t count,
                                size_t at, int64_t *ms)
 {
     size_t unknown = 0;
-    size_t known;
 
     for (size_t i = 0; i < count; i++)
         memcpy(&ms[i], (const char *)&grants[i] + at, sizeof(*ms));
     qsort(ms, count, sizeof(*ms), by_number);
     while (unknown < count && ms[unknown] < 0)
         unknown++;
-    known = count - unknown;
+    size_t known = count - unknown;
     if (known == 0)
         return (struct spread){ -1, -1, -1 };
     ms += unknown - 1; /* the rank of the first is 1 */
@@ -343,10 +341,9 @@ int usage_print(const struct lockctl *ctl, const struct past_rows *rows,
                         .size = sizeof(*usages),
                         .at_ms = clock_wall_ms(),
                         .notes = notes };
-    int code;
 
     all.count = sum_up(usages, collect(rows, by, usages), ms);
-    code = rows_print(ctl, &all);
+    int code = rows_print(ctl, &all);
     while (all.count > 0)
         free(usages[--all.count].name);
     free(ms);

@@ -218,12 +218,11 @@ static void run_verb(char **args, const sigset_t *mask)
 {
     posix_spawnattr_t attr;
     pid_t pid;
-    int error;
 
     (void)posix_spawnattr_init(&attr);
     (void)posix_spawnattr_setsigmask(&attr, mask);
     (void)posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-    error = posix_spawn(&pid, "/proc/self/exe", NULL, &attr, args, environ);
+    int error = posix_spawn(&pid, "/proc/self/exe", NULL, &attr, args, environ);
     (void)posix_spawnattr_destroy(&attr);
     if (error == 0)
         wait_for_end(pid);
@@ -381,7 +380,6 @@ int top_live(struct top_opts *opts)
         .status = { .took_ms = -1, .interval_ms = opts->interval_ms },
         .signals = -1,
     };
-    int code;
 
     if (!take_signals(&l) ||
         !top_screen_start(lockctl_env("NO_COLOR") == NULL)) {
@@ -391,7 +389,7 @@ int top_live(struct top_opts *opts)
     (void)lockctl_ensemble(l.ctl, l.status.ensemble);
     go_on(&l);
     top_screen_end();
-    code = lockctl_is_over(l.ctl) ? lockctl_fail_over(l.ctl) : 0;
+    int code = lockctl_is_over(l.ctl) ? lockctl_fail_over(l.ctl) : 0;
     done(&l);
     return code;
 }

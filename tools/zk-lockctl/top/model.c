@@ -49,13 +49,11 @@ static int64_t larger(int64_t a, int64_t b)
 
 static struct top_owner *find_owner(struct top_owners *owners, const char *who)
 {
-    struct top_owner *added;
-
     for (size_t i = 0; i < owners->count; i++) {
         if (strcmp(owners->items[i].who, who) == 0)
             return &owners->items[i];
     }
-    added = GROW(owners);
+    struct top_owner *added = GROW(owners);
     added->held_ms = added->longest_ms = -1;
     (void)strcpy(added->who, who);
     return added;
@@ -81,11 +79,10 @@ static void add_holders(struct top_owners *owners, const struct lock *lock)
     for (size_t i = 0; i < lock->listed; i++) {
         const struct contender *c = &lock->items[i];
         char who[WHO_MAX];
-        struct top_owner *o;
 
         if (!c->node->holds || was_met(lock, c))
             continue;
-        o = find_owner(owners, contender_who(c, who));
+        struct top_owner *o = find_owner(owners, contender_who(c, who));
         o->locks++;
         o->waiters += lock->waiters;
         o->held_ms = larger(o->held_ms, c->age_ms);

@@ -143,11 +143,10 @@ static void add_to_filter(struct top_view *view, uint32_t key)
     mbstate_t state = { 0 };
     char bytes[16];
     size_t used = strlen(view->filter);
-    size_t size;
 
     if (key >= KEY_FIRST || iswprint((wint_t)key) == 0)
         return;
-    size = wcrtomb(bytes, (wchar_t)key, &state);
+    size_t size = wcrtomb(bytes, (wchar_t)key, &state);
     if (size == (size_t)-1 || used + size >= sizeof(view->filter))
         return;
     memcpy(view->filter + used, bytes, size);

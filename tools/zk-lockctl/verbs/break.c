@@ -104,14 +104,13 @@ static int refuse_by_now(const struct lockctl *ctl, const char *path,
 {
     char who[WHO_MAX];
     struct lock lock;
-    bool holds;
     int rc = lock_list(ctl->session, path, SCAN_HOLDERS, 0, &lock);
 
     if (rc == ZKR_ZNONODE)
         return 0;
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
-    holds = lock_find(&lock, c->node->token, true, NULL) != NULL;
+    bool holds = lock_find(&lock, c->node->token, true, NULL) != NULL;
     lock_done(&lock);
     return !holds ? 0
                   : lockctl_fail(EX_DATAERR,
@@ -124,11 +123,9 @@ static int refuse_by_now(const struct lockctl *ctl, const char *path,
 static int tell_reason(const struct lockctl *ctl, const char *node,
                        const struct contender *c, const char *reason)
 {
-    int rc;
-
     if (reason == NULL || !revoking_is_read(c))
         return 0;
-    rc = revoking_write(ctl, node, c->node->token, reason);
+    int rc = revoking_write(ctl, node, c->node->token, reason);
     if (rc != ZKR_OK && rc != ZKR_ZNONODE)
         return lockctl_fail_zkr(rc);
     clock_sleep_ms(READ_MS);
@@ -143,14 +140,13 @@ static int break_node(const struct lockctl *ctl, const struct lock *lock,
     char node[NODE_PATH_MAX];
     char who[WHO_MAX];
     int code = revoking_path(lock, c, node) ? 0 : EX_DATAERR;
-    int rc;
 
     if (code == 0)
         code = c->node->holds ? tell_reason(ctl, node, c, reason)
                               : refuse_by_now(ctl, lock->path, c);
     if (code != 0)
         return code;
-    rc = zkr_participants_break(ctl->session, node, c->node->token, 0);
+    int rc = zkr_participants_break(ctl->session, node, c->node->token, 0);
     (void)contender_who(c, who);
     if (rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD)
         return lockctl_fail(EX_DATAERR,
@@ -231,13 +227,12 @@ static int look(const struct lockctl *ctl, const char *path, struct lock *lock)
 
 static int break_lock(struct lockctl *ctl, const char *path)
 {
-    const struct contender *c;
     struct lock lock;
     int code = look(ctl, path, &lock);
 
     if (code != 0)
         return code;
-    c = breaking_choose(&lock, order.token);
+    const struct contender *c = breaking_choose(&lock, order.token);
     if (c != NULL) {
         code = break_contender(ctl, &lock, c);
     } else {
@@ -250,15 +245,13 @@ static int break_lock(struct lockctl *ctl, const char *path)
 
 static int break_verb(struct lockctl *ctl, int argc, char **argv)
 {
-    int code;
-
     (void)argc;
     if (revoking_check_reason(order.reason) != 0)
         return EX_USAGE;
     if (order.yes && order.token == 0)
         return lockctl_fail(EX_USAGE, "--yes needs --token, so that no other "
                                       "holder is meant");
-    code = lockctl_connect(ctl);
+    int code = lockctl_connect(ctl);
     return code == 0 ? break_lock(ctl, argv[0]) : code;
 }
 

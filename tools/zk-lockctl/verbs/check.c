@@ -80,12 +80,10 @@ static int look_again(struct lockctl *ctl, const struct question *q,
                       struct mirror *mirror, int64_t end_ms,
                       struct lock *ret_lock)
 {
-    int rc;
-
     if (!mirror_next(mirror, end_ms, ret_lock))
         return scan_lock(ctl->session, q->path, reads(ctl, q), SCAN_ANY,
                          ret_lock);
-    rc = ret_lock->error;
+    int rc = ret_lock->error;
     if (rc == ZKR_OK)
         return 0;
     lock_done(ret_lock);
@@ -118,7 +116,6 @@ static int ask(struct lockctl *ctl, const char *verb, const char *path)
 {
     int questions = asked.free + asked.held + (asked.holder != NULL);
     struct mirror *mirror = NULL;
-    int code;
 
     if (questions != 1)
         return lockctl_fail(EX_USAGE,
@@ -126,7 +123,7 @@ static int ask(struct lockctl *ctl, const char *verb, const char *path)
                                           : "%s: --free, --held or --held-by?",
                             verb);
     asked.path = path;
-    code = lockctl_connect(ctl);
+    int code = lockctl_connect(ctl);
     if (code == 0)
         code = wait_until(ctl, &asked, &mirror);
     mirror_close(ctl, mirror);
@@ -135,11 +132,9 @@ static int ask(struct lockctl *ctl, const char *verb, const char *path)
 
 static int check(struct lockctl *ctl, int argc, char **argv)
 {
-    int code;
-
     (void)argc;
     asked.wait_ms = 0;
-    code = ask(ctl, "check", argv[0]);
+    int code = ask(ctl, "check", argv[0]);
     return code == EX_TEMPFAIL ? EX_NO : code;
 }
 

@@ -47,11 +47,10 @@ static int list_contexts(const struct lockctl *ctl)
                          .at_ms = clock_wall_ms(),
                          .notes = &notes };
     int code = contexts_read(&contexts);
-    const char *current;
 
     if (code != 0)
         return code;
-    current = lockctl_name_context(ctl, &contexts);
+    const char *current = lockctl_name_context(ctl, &contexts);
     for (size_t i = 0; current != NULL && i < contexts.count; i++)
         contexts.items[i].current =
             strcmp(current, contexts.items[i].name) == 0;

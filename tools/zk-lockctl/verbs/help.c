@@ -22,8 +22,6 @@ static void list_verbs(void)
 
 static int help(struct lockctl *ctl, int argc, char **argv)
 {
-    const struct verb *verb;
-
     (void)ctl;
     if (argc == 0) {
         list_verbs();
@@ -35,7 +33,7 @@ static int help(struct lockctl *ctl, int argc, char **argv)
     }
     if (strcmp(argv[0], "json-schema") == 0)
         return schema_print(verbs);
-    verb = verbs_find(argv[0]);
+    const struct verb *verb = verbs_find(argv[0]);
     if (verb == NULL)
         return lockctl_fail(EX_USAGE, "no help about '%s'", argv[0]);
     lockctl_print_help(verb);

@@ -47,11 +47,10 @@ static int take_locks(struct run_opts *opts, int argc, char **argv)
 static int print_code(struct run *r, int argc, char **argv)
 {
     static const char first[] = "false && :;\n";
-    int code;
 
     inherited_fill_standard();
     (void)!write(STDOUT_FILENO, first, strlen(first));
-    code = take_locks(&r->opts, argc, argv);
+    int code = take_locks(&r->opts, argc, argv);
     if (code == 0)
         code = shell_find(&r->shell);
     if (code == 0) {

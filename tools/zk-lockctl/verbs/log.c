@@ -252,11 +252,10 @@ static int read_logs(struct log *log)
 {
     const struct history_fns fns = { add_stay, take_gap, log };
     int code = lockctl_settle(log->ctl);
-    int rc;
 
     if (code != 0)
         return code;
-    rc = zkr_hosts_parse(log->ctl->settings[SETTING_SERVERS], &log->hosts);
+    int rc = zkr_hosts_parse(log->ctl->settings[SETTING_SERVERS], &log->hosts);
     if (rc != ZKR_OK)
         return lockctl_fail_zkr(rc);
     history_init(&log->history, log->hosts->chroot, log->rows.root, &fns);

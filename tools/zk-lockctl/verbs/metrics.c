@@ -88,11 +88,10 @@ static void write_board(const struct board *b, FILE *page)
     struct scan scan = { .locks = NULL };
     char detail[SCAN_DETAIL_MAX];
     int64_t began = clock_now_ms();
-    bool up;
     int rc;
 
     (void)mirror_is_ready(b->mirror, b->ctl->timeout_ms, &rc, detail);
-    up = rc == ZKR_OK && lockctl_is_connected(b->ctl);
+    bool up = rc == ZKR_OK && lockctl_is_connected(b->ctl);
     if (up)
         scan = mirror_scan(b->mirror);
     write_all(page, b->ctl, up ? &scan : NULL, clock_now_ms() - began);
@@ -274,12 +273,11 @@ static int serve(struct lockctl *ctl, const struct metrics_opts *q)
                                       .pause_ms = TICK_MS };
     struct board board = { .ctl = ctl };
     int code = lockctl_connect(ctl);
-    int rc;
 
     if (code != 0)
         return code;
     stop_start();
-    rc = mirror_start(&opts, &board.mirror);
+    int rc = mirror_start(&opts, &board.mirror);
     code = rc == ZKR_OK ? attend_all(&board) : lockctl_fail_zkr(rc);
     if (board.server != NULL)
         MHD_stop_daemon(board.server);

@@ -189,7 +189,6 @@ static int revoke_locks(struct lockctl *ctl, const struct lock *locks,
                         size_t count)
 {
     struct asked *asked = enough(calloc(count + 1, sizeof(*asked)));
-    int64_t deadline_ms;
     int code = 0;
 
     for (size_t i = 0; code == 0 && i < count; i++) {
@@ -197,7 +196,7 @@ static int revoke_locks(struct lockctl *ctl, const struct lock *locks,
         asked[i].items = enough(calloc(locks[i].count + 1, sizeof(bool)));
         code = ask(ctl, &asked[i]);
     }
-    deadline_ms = clock_now_ms() + order.wait_ms;
+    int64_t deadline_ms = clock_now_ms() + order.wait_ms;
     for (size_t i = 0; i < count && (code == 0 || code == EX_TEMPFAIL); i++) {
         int one = see_to_end(ctl, &asked[i], deadline_ms);
 
@@ -234,12 +233,11 @@ static int revoke_of(struct lockctl *ctl, const char *root)
     const struct scan_opts opts = { .timeout_ms = 60000,
                                     .reads = SCAN_HOLDERS };
     struct scan scan;
-    size_t count;
     int code = scan_below(ctl, &root, 1, &opts, &scan);
 
     if (code != 0)
         return code;
-    count = held_by(&scan, order.holder);
+    size_t count = held_by(&scan, order.holder);
     if (count == 0)
         lockctl_say(ctl, "%s holds none of %zu lock%s", order.holder,
                     scan.count, word_plural(scan.count));

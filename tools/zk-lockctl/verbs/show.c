@@ -194,13 +194,11 @@ static int follow(struct lockctl *ctl, const char *path)
 
 static int show(struct lockctl *ctl, int argc, char **argv)
 {
-    int code;
-
     (void)argc;
     if (order.follow && ctl->format == FORMAT_JSON)
         return lockctl_fail(EX_USAGE, "show: looks have no end; choose -o "
                                       "jsonl");
-    code = lockctl_connect(ctl);
+    int code = lockctl_connect(ctl);
     if (code == 0)
         code =
             order.follow ? follow(ctl, argv[0]) : show_lock(ctl, argv[0], NULL);

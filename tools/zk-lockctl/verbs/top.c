@@ -41,14 +41,12 @@ static bool has_screen(const struct lockctl *ctl)
 
 static int top(struct lockctl *ctl, int argc, char **argv)
 {
-    int code;
-
     (void)argc;
     t.ctl = ctl;
     t.root = argv[0];
     if (!has_screen(ctl))
         return top_has_no_screen();
-    code = lockctl_connect(ctl);
+    int code = lockctl_connect(ctl);
     return code == 0 ? top_live(&t) : code;
 }
 

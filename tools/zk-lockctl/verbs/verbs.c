@@ -29,11 +29,10 @@ const struct verb *verbs_find(const char *name)
 int verbs_fail(const char *name)
 {
     const char *names[sizeof(verbs) / sizeof(verbs[0])] = { NULL };
-    const char *near;
 
     for (size_t i = 0; verbs[i] != NULL; i++)
         names[i] = verbs[i]->name;
-    near = opt_nearest(name, names);
+    const char *near = opt_nearest(name, names);
     return lockctl_fail(EX_USAGE, "unknown verb '%s'%s%s; see zk-lockctl help",
                         name, near == NULL ? "" : ", did you mean ",
                         near == NULL ? "" : near);

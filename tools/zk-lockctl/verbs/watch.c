@@ -208,12 +208,10 @@ static void take_news(struct watch *w, const struct news *news)
 {
     static const struct view none;
     struct view *after = enough(calloc(1, sizeof(*after)));
-    struct view **kept;
-    struct view *before;
 
     after->lock = news->lock;
-    kept = enough(tsearch(after, &w->views, by_path));
-    before = *kept; /* `after` when none was kept */
+    struct view **kept = enough(tsearch(after, &w->views, by_path));
+    struct view *before = *kept; /* `after` when none was kept */
     if (before != after && news->lock.error != ZKR_OK) {
         free_view(after); /* it may still be as it was */
         return;
@@ -350,12 +348,11 @@ static int start(struct watch *w)
         .wake = wake,
     };
     int code = lockctl_connect(w->ctl);
-    int rc;
 
     if (code != 0)
         return code;
     stop_start();
-    rc = mirror_start(&opts, &w->mirror);
+    int rc = mirror_start(&opts, &w->mirror);
     code = rc == ZKR_OK ? go_on(w) : lockctl_fail_zkr(rc);
     tdestroy(w->views, free_view); /* their paths are the mirror's */
     mirror_close(w->ctl, w->mirror);
