@@ -64,10 +64,9 @@ int main(int argc, char **argv)
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *session = NULL;
     zkr_mutex *mutex = NULL;
-    int rc;
 
     opts.flags = ZKR_SESSION_OWN_LOOP;
-    rc = zkr_session_open(hosts, &opts, &session);
+    int rc = zkr_session_open(hosts, &opts, &session);
     if (rc == ZKR_OK)
         rc = zkr_mutex_new(session, path, NULL, &mutex);
     for (int i = 0; i < CLAIMS && rc == ZKR_OK; i++)

@@ -47,7 +47,6 @@ static int run_if_due(zkr_session *session, zkr_grant *grant)
     char now[32];
     int32_t version;
     time_t last;
-    int len;
     int rc = read_last(session, &last, &version);
 
     if (rc != ZKR_OK)
@@ -57,7 +56,7 @@ static int run_if_due(zkr_session *session, zkr_grant *grant)
         return 0;
     }
     (void)printf("it runs now\n");
-    len = snprintf(now, sizeof(now), "%lld", (long long)time(NULL));
+    int len = snprintf(now, sizeof(now), "%lld", (long long)time(NULL));
     /* Made only if the lock is still held, and nobody has written since. */
     rc = zkr_grant_guarded_set(grant, LAST_RUN, now, (size_t)len, version, 5000,
                                NULL);

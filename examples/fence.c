@@ -18,11 +18,10 @@ static int fail(const char *what, int rc)
 static int add_line(const char *file, long long token)
 {
     FILE *f = fopen(file, "a");
-    int rc;
 
     if (f == NULL)
         return -1;
-    rc = fprintf(f, "written with token %lld\n", token) < 0 ? -1 : 0;
+    int rc = fprintf(f, "written with token %lld\n", token) < 0 ? -1 : 0;
     if (fflush(f) != 0 || fsync(fileno(f)) != 0)
         rc = -1;
     return fclose(f) != 0 ? -1 : rc;

@@ -31,14 +31,13 @@ static int book(zkr_reentrant_mutex *mutex, const char *account, int amount)
 static int transfer(zkr_reentrant_mutex *mutex, int amount)
 {
     int rc = zkr_reentrant_mutex_acquire(mutex, 10000);
-    int released;
 
     if (rc != ZKR_OK)
         return fail("transfer", rc);
     rc = book(mutex, "alice", -amount);
     if (rc == ZKR_OK)
         rc = book(mutex, "bob", amount);
-    released = zkr_reentrant_mutex_release(mutex);
+    int released = zkr_reentrant_mutex_release(mutex);
     return rc == ZKR_OK ? released : rc;
 }
 

@@ -65,12 +65,11 @@ int zkr_barrier_remove(zkr_barrier *b, int64_t timeout_ms)
 
 int zkr_barrier_wait(zkr_barrier *b, int64_t timeout_ms)
 {
-    struct zkr__time_limit until;
     int rc = zkr__site_check(b, noun);
 
     if (rc != ZKR_OK)
         return rc;
-    until = zkr__time_limit(b->at.session, timeout_ms);
+    struct zkr__time_limit until = zkr__time_limit(b->at.session, timeout_ms);
     return zkr__condition_await(&is_gone, b->at.session, b->at.path, NULL,
                                 &until);
 }

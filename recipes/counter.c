@@ -235,13 +235,12 @@ static void let_others(const struct counter_change *ch, int64_t began,
 {
     int64_t now = zkr__clock_now();
     int64_t longest;
-    int64_t until;
 
     if (*pause < PAUSE_ROUNDS)
         *pause *= 2;
     longest =
         now - began > PAUSE_MAX / *pause ? PAUSE_MAX : (now - began) * *pause;
-    until = now + (int64_t)(zkr__random() % (uint64_t)(longest + 1));
+    int64_t until = now + (int64_t)(zkr__random() % (uint64_t)(longest + 1));
     if (until > ch->until.deadline)
         until = ch->until.deadline;
     zkr__session_pause(ch->counter->at.session, until);
@@ -283,10 +282,9 @@ static int go_rounds_under_mutex(struct counter_change *ch)
 static int make_change(struct counter_change *ch, int64_t timeout_ms)
 {
     const zkr_counter *c = ch->counter;
-    int rc;
 
     ch->until = zkr__time_limit(c->at.session, timeout_ms);
-    rc = go_rounds(ch, c->mutex == NULL ? UINT32_MAX : c->promote_after);
+    int rc = go_rounds(ch, c->mutex == NULL ? UINT32_MAX : c->promote_after);
     return is_in_vain(rc) ? go_rounds_under_mutex(ch) : rc;
 }
 
@@ -359,7 +357,6 @@ int zkr_counter_compare_and_set(zkr_counter *c, int64_t expected,
 int zkr_counter_set(zkr_counter *c, int64_t value, int32_t version,
                     int64_t timeout_ms)
 {
-    int64_t deadline;
     int rc = check_value(c, value);
 
     if (rc == ZKR_OK && version < ZKR_COUNTER_ABSENT)
@@ -367,7 +364,7 @@ int zkr_counter_set(zkr_counter *c, int64_t value, int32_t version,
                        c->at.path, (int)version);
     if (rc != ZKR_OK)
         return rc;
-    deadline = zkr__session_deadline(c->at.session, timeout_ms);
+    int64_t deadline = zkr__session_deadline(c->at.session, timeout_ms);
     rc = write_node(c, value, version, deadline);
     while (version == ZKR_ANY_VERSION && is_in_vain(rc) &&
            zkr__clock_now() < deadline)

@@ -98,12 +98,11 @@ static void forget_node(zkr_double_barrier *m)
 static int begin(zkr_double_barrier *m)
 {
     char name[ZKR__UUID_LEN + 1];
-    struct zkr__request *discard;
-    char *node;
 
     zkr__random_uuid(name);
-    node = zkr__path_join(m->at.path, name);
-    discard = node == NULL ? NULL : zkr__discard_new(m->at.session, node);
+    char *node = zkr__path_join(m->at.path, name);
+    struct zkr__request *discard =
+        node == NULL ? NULL : zkr__discard_new(m->at.session, node);
     if (discard == NULL) {
         free(node);
         return zkr__no_memory(noun, m->at.path);
@@ -167,13 +166,12 @@ static int find_stat(const zkr_double_barrier *m, const char *name,
 {
     char *path = zkr__path_join(m->at.path, name);
     struct zkr_reply *reply;
-    int rc;
 
     *ret_stat = (struct zkr_stat){ .czxid = 0 };
     if (path == NULL)
         return zkr__no_memory(noun, m->at.path);
-    rc = zkr__session_ask(m->at.session, ZKR__EXISTS(path), NULL, deadline,
-                          &reply);
+    int rc = zkr__session_ask(m->at.session, ZKR__EXISTS(path), NULL, deadline,
+                              &reply);
     free(path);
     if (rc != ZKR_OK)
         return rc == ZKR_ZNONODE ? ZKR_OK : rc;
@@ -216,10 +214,8 @@ static bool has_name(const struct zkr_reply *list, const char *name)
 
 static int64_t first_ready(const struct entry *entry)
 {
-    int64_t czxid;
-
     zkr__session_lock(entry->session);
-    czxid = entry->before;
+    int64_t czxid = entry->before;
     zkr__session_unlock(entry->session);
     return czxid;
 }
@@ -425,7 +421,6 @@ static int enter(zkr_double_barrier *m, const struct zkr__time_limit *until)
 
 int zkr_double_barrier_enter(zkr_double_barrier *m, int64_t timeout_ms)
 {
-    struct zkr__time_limit limit;
     int rc = zkr__site_check(m, noun);
 
     if (rc == ZKR_OK && m->discard != NULL)
@@ -433,7 +428,7 @@ int zkr_double_barrier_enter(zkr_double_barrier *m, int64_t timeout_ms)
                        m->at.path);
     if (rc != ZKR_OK)
         return rc;
-    limit = zkr__time_limit(m->at.session, timeout_ms);
+    struct zkr__time_limit limit = zkr__time_limit(m->at.session, timeout_ms);
     rc = clear(m, limit.deadline);
     if (rc == ZKR_OK)
         rc = begin(m);
@@ -494,12 +489,11 @@ static struct others find_others(const struct leaving *l,
 static int wait_for(const struct leaving *l, const char *name)
 {
     char *path = zkr__path_join(l->member->at.path, name);
-    int rc;
 
     if (path == NULL)
         return zkr__no_memory(noun, l->member->at.path);
-    rc = zkr__condition_await(&another_has_left, l->member->at.session, path,
-                              NULL, &l->until);
+    int rc = zkr__condition_await(&another_has_left, l->member->at.session,
+                                  path, NULL, &l->until);
     free(path);
     return rc;
 }
@@ -520,7 +514,6 @@ static int go(struct leaving *l)
 static int step(struct leaving *l, const struct zkr_reply *list)
 {
     struct others others = find_others(l, list);
-    int rc;
 
     if (!others.has_us && l->state == INSIDE)
         l->state = LOST;
@@ -528,7 +521,7 @@ static int step(struct leaving *l, const struct zkr_reply *list)
         return ALONE;
     if (l->state == INSIDE && strcmp(our_name(l->member), others.lowest) < 0)
         return wait_for(l, others.highest);
-    rc = go(l);
+    int rc = go(l);
     return rc == ZKR_OK ? wait_for(l, others.lowest) : rc;
 }
 

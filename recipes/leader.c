@@ -193,12 +193,11 @@ static void go_on_locked(zkr_leader *l) ZKR__LOCKED
 
 int zkr_leader_campaign(zkr_leader *l)
 {
-    struct zkr_session *s;
     int rc = check(l);
 
     if (rc != ZKR_OK)
         return rc;
-    s = l->face.session;
+    struct zkr_session *s = l->face.session;
     zkr__session_lock(s);
     if (s->over != 0) {
         rc = zkr__fail(s->over, "%s '%s': the session is %s", noun,
@@ -215,13 +214,12 @@ int zkr_leader_campaign(zkr_leader *l)
 /* Of a term, the node is gone when it returns, if it waits. */
 static int leave(zkr_leader *l, bool waits)
 {
-    struct zkr_session *s;
     struct zkr__claim *c = NULL;
     int rc = check(l);
 
     if (rc != ZKR_OK)
         return rc;
-    s = l->face.session;
+    struct zkr_session *s = l->face.session;
     zkr__session_lock(s);
     if (!waits || !has_term(l))
         drop_locked(detach_locked(l));
@@ -303,12 +301,11 @@ static void run_listener(struct zkr__notice *notice)
     zkr_leader *l = ZKR__CONTAINER(notice, zkr_leader, notice);
     struct zkr_session *s = l->face.session;
     struct zkr_leader_event event;
-    bool any;
 
     zkr__session_lock(s);
     zkr__ref_take(&l->ref); /* the callback may free it */
     go_on_locked(l);
-    any = next_event_locked(l, &event);
+    bool any = next_event_locked(l, &event);
     if (any)
         zkr__dispatch_post_locked(s, notice); /* there may be more */
     zkr__session_unlock(s);
@@ -319,12 +316,10 @@ static void run_listener(struct zkr__notice *notice)
 
 bool zkr_leader_is_leader(const zkr_leader *l)
 {
-    bool leads;
-
     if (check(l) != ZKR_OK)
         return false;
     zkr__session_lock(l->face.session);
-    leads = is_leader_locked(l);
+    bool leads = is_leader_locked(l);
     zkr__session_unlock(l->face.session);
     return leads;
 }
@@ -434,11 +429,10 @@ static int make_lock(zkr_session *session, const char *path,
                      struct zkr__lock **ret_lock)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    int rc;
 
     opts.label = o->label;
     opts.flags = o->flags & ~ZKR_SELECTOR_LAYOUT;
-    rc = zkr__lock_new(session, noun, path, NULL, &opts, recipe, ret_lock);
+    int rc = zkr__lock_new(session, noun, path, NULL, &opts, recipe, ret_lock);
     if (rc != ZKR_OK || o->id == NULL)
         return rc;
     rc = zkr__lock_set_data(*ret_lock, o->id, o->id_size);
@@ -472,7 +466,6 @@ int zkr_leader_new(zkr_session *session, const char *path,
                    const struct zkr_leader_opts *opts, zkr_leader_fn fn,
                    void *user, zkr_leader **ret_leader)
 {
-    const struct zkr__recipe *recipe;
     struct zkr_leader_opts o;
     struct zkr__lock *lock;
     int rc = ZKR__OUTPUT(ret_leader);
@@ -481,7 +474,8 @@ int zkr_leader_new(zkr_session *session, const char *path,
         rc = load(path, opts, &o);
     if (rc != ZKR_OK)
         return rc;
-    recipe = (o.flags & ZKR_SELECTOR_LAYOUT) != 0 ? &as_selector : &as_latch;
+    const struct zkr__recipe *recipe =
+        (o.flags & ZKR_SELECTOR_LAYOUT) != 0 ? &as_selector : &as_latch;
     rc = make_lock(session, path, &o, recipe, &lock);
     if (rc != ZKR_OK)
         return rc;

@@ -102,7 +102,6 @@ int zkr_multi_lock_new(zkr_session *session,
                        zkr_multi_lock **ret_lock)
 {
     struct zkr_lockable_opts o;
-    struct multi_lock *m;
     int rc = ZKR__OUTPUT(ret_lock);
 
     if (rc == ZKR_OK)
@@ -113,7 +112,7 @@ int zkr_multi_lock_new(zkr_session *session,
         rc = check_options(&o);
     if (rc != ZKR_OK)
         return rc;
-    m = calloc(1, sizeof(*m));
+    struct multi_lock *m = calloc(1, sizeof(*m));
     if (m == NULL)
         return zkr__no_memory(NOUN, NULL);
     zkr__session_ref(session);
@@ -138,13 +137,12 @@ static int insert(struct multi_lock *m, const struct member *member)
 {
     const struct zkr__lock *added = member->lockable->lock;
     size_t i = place_of(m, added->dir);
-    struct member *grown;
 
     if (i < m->count &&
         strcmp(m->members[i].lockable->lock->dir, added->dir) == 0)
         return zkr__fail(ZKR_EINVAL, NOUN ": '%s' is in it already",
                          added->path);
-    grown = realloc(m->members, (m->count + 1) * sizeof(*grown));
+    struct member *grown = realloc(m->members, (m->count + 1) * sizeof(*grown));
     if (grown == NULL)
         return zkr__no_memory(NOUN, NULL);
     memmove(&grown[i + 1], &grown[i], (m->count - i) * sizeof(*grown));

@@ -17,7 +17,6 @@ int zkr__site_new(size_t size, const char *noun, zkr_session *s,
                   void **ret_handle)
 {
     struct zkr_barrier_opts o;
-    struct zkr__site *site;
     int rc = zkr__session_check(s, "session");
 
     if (rc == ZKR_OK)
@@ -30,7 +29,7 @@ int zkr__site_new(size_t size, const char *noun, zkr_session *s,
                        (unsigned)o.flags);
     if (rc != ZKR_OK)
         return rc;
-    site = calloc(1, size);
+    struct zkr__site *site = calloc(1, size);
     if (site == NULL || (site->path = strdup(path)) == NULL) {
         free(site);
         return zkr__no_memory(noun, path);

@@ -91,11 +91,10 @@ static int create_limit(zkr_session *s, const char *path, uint32_t limit,
                         int64_t deadline)
 {
     char data[ZKR__NUMBER_MAX];
-    int rc;
 
     zkr__number_format(data, limit, LIMIT_SIZE);
-    rc = zkr__node_create(s, path, data, LIMIT_SIZE, NULL, ZKR_CREATE_CONTAINER,
-                          deadline);
+    int rc = zkr__node_create(s, path, data, LIMIT_SIZE, NULL,
+                              ZKR_CREATE_CONTAINER, deadline);
     return rc == ZKR_ZNODEEXISTS || rc == ZKR_EUNKNOWN ? ZKR_OK : rc;
 }
 
@@ -260,7 +259,6 @@ int zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
                       zkr_semaphore **ret_semaphore)
 {
     struct zkr_lockable_opts o;
-    struct semaphore *semaphore;
     const char *limit_path;
     int rc = ZKR__OUTPUT(ret_semaphore);
 
@@ -270,7 +268,7 @@ int zkr_semaphore_new(zkr_session *session, const char *path, uint32_t limit,
         rc = check_limit(path, limit, &o);
     if (rc != ZKR_OK)
         return rc;
-    semaphore = calloc(1, sizeof(*semaphore));
+    struct semaphore *semaphore = calloc(1, sizeof(*semaphore));
     if (semaphore == NULL)
         return zkr__no_memory(NOUN, NULL);
     o.size = sizeof(o);

@@ -20,14 +20,14 @@ static void on_readable(evutil_socket_t fd, short what, void *session)
 
 int main(int argc, char **argv)
 {
-    struct event *ours;
     int fd = -1;
     zkr_session *session = job_start(argc, argv, &fd);
 
     loop = event_base_new();
     if (session == NULL || loop == NULL)
         return 1;
-    ours = event_new(loop, fd, EV_READ | EV_PERSIST, on_readable, session);
+    struct event *ours =
+        event_new(loop, fd, EV_READ | EV_PERSIST, on_readable, session);
     if (ours == NULL || event_add(ours, NULL) != 0)
         return 1;
     (void)event_base_dispatch(loop);

@@ -31,11 +31,9 @@ int64_t zkr__clock_deadline(int64_t ms)
 
 int64_t zkr__clock_left_ms(int64_t deadline)
 {
-    int64_t left_ms;
-
     if (deadline == ZKR__NEVER)
         return -1;
-    left_ms = (deadline - zkr__clock_now() + ZKR__MS - 1) / ZKR__MS;
+    int64_t left_ms = (deadline - zkr__clock_now() + ZKR__MS - 1) / ZKR__MS;
     return left_ms < 1 ? 1 : left_ms;
 }
 

@@ -99,12 +99,11 @@ format_detail(char detail[ZKR__DETAIL_MAX], int code, const char *format,
               va_list args)
 {
     char suffix[128] = "";
-    size_t room;
 
     if (code < 0 && code > ZKR_EINVAL)
         (void)snprintf(suffix, sizeof(suffix), " (ZooKeeper %d, %s)", code,
                        zkr_strerror(code));
-    room = ZKR__DETAIL_MAX - strlen(suffix);
+    size_t room = ZKR__DETAIL_MAX - strlen(suffix);
     (void)vsnprintf(detail, room, format, args);
     (void)strcat(detail, suffix);
 }

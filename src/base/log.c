@@ -79,13 +79,12 @@ static bool any_before(uint64_t time)
 void zkr_log_set(enum zkr_log_level level, zkr_log_fn fn, void *user)
 {
     ZKR__NOT_CANCELLED;
-    uint64_t time;
 
     forget_parent();
     (void)pthread_mutex_lock(&lock);
     hook_fn = fn;
     hook_user = user;
-    time = ++times_set;
+    uint64_t time = ++times_set;
     memset(told, 0, sizeof(told)); /* the next hook has seen none */
     atomic_store(&hook_level, fn == NULL ? LOG_NOTHING : (int)level);
     while (!inside && any_before(time))
@@ -104,10 +103,8 @@ bool zkr__log_wanted(enum zkr_log_level level)
 
 static zkr_log_fn begin(struct call *call, void **ret_user)
 {
-    zkr_log_fn fn;
-
     (void)pthread_mutex_lock(&lock);
-    fn = hook_fn;
+    zkr_log_fn fn = hook_fn;
     *ret_user = hook_user;
     *call = (struct call){ calls, times_set };
     calls = call;
@@ -156,8 +153,6 @@ static uint64_t hash_of(const char *text)
 
 unsigned zkr__log_times(enum zkr_log_level level, const char *text)
 {
-    uint64_t hash;
-    int64_t now;
     size_t i;
     size_t oldest = 0;
     unsigned times = 0;
@@ -165,8 +160,8 @@ unsigned zkr__log_times(enum zkr_log_level level, const char *text)
     if (text == NULL || level == ZKR_LOG_DEBUG ||
         !zkr__process_is(atomic_load(&process)))
         return 1;
-    hash = hash_of(text);
-    now = zkr__clock_now();
+    uint64_t hash = hash_of(text);
+    int64_t now = zkr__clock_now();
     (void)pthread_mutex_lock(&lock);
     for (i = 0; i < TOLD_MAX && told[i].hash != hash; i++)
         oldest = told[i].until < told[oldest].until ? i : oldest;

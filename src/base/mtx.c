@@ -153,13 +153,12 @@ bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
 {
     struct zkr__sleeper me = { .next = cond->first, .mtx = mtx };
     int cancel = mtx->cancel;
-    bool in_time;
 
     if (zkr__mtx_catch_up(mtx))
         return true;
     cond->first = &me;
     give(mtx);
-    in_time = sleep_until(&me, deadline);
+    bool in_time = sleep_until(&me, deadline);
     take(mtx, cancel);
     if (!me.is_called)
         leave(cond, &me);

@@ -16,11 +16,10 @@ static size_t decode(const unsigned char *s, uint32_t *ret_char)
                  : (s[0] & 0xf0) == 0xe0 ? 3
                  : (s[0] & 0xf8) == 0xf0 ? 4
                                          : 0;
-    uint32_t c;
 
     if (len == 0)
         return 0;
-    c = len == 1 ? s[0] : s[0] & (0x7fu >> len);
+    uint32_t c = len == 1 ? s[0] : s[0] & (0x7fu >> len);
     for (size_t i = 1; i < len; i++) {
         if ((s[i] & 0xc0) != 0x80)
             return 0;
@@ -68,13 +67,11 @@ static bool has_astral(const char *text)
 
 const char *zkr__path_fault(const char *path)
 {
-    const char *fault;
-
     if (path[0] == '\0')
         return "is empty";
     if (path[0] != '/')
         return "does not begin with '/'";
-    fault = zkr__text_fault(path);
+    const char *fault = zkr__text_fault(path);
     if (fault != NULL || path[1] == '\0')
         return fault;
     if (has_astral(path)) /* to the server these are surrogates */

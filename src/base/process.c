@@ -40,12 +40,11 @@ static void find_page(void)
 unsigned zkr__process_number(void)
 {
     unsigned number = 0;
-    unsigned next;
 
     (void)pthread_once(&once, find_page);
     if (atomic_load(current) != 0)
         return atomic_load(current);
-    next = atomic_fetch_add(&numbers, 1) + 1;
+    unsigned next = atomic_fetch_add(&numbers, 1) + 1;
     return atomic_compare_exchange_strong(current, &number, next) ? next
                                                                   : number;
 }

@@ -37,14 +37,13 @@ int zkr__thread_start(pthread_t *thread, const char *name,
     struct start *start = malloc(sizeof(*start));
     sigset_t all;
     sigset_t before;
-    int rc;
 
     if (start == NULL)
         return zkr__no_memory("cannot start thread", name);
     *start = (struct start){ name, main, arg };
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    rc = pthread_create(thread, NULL, begin, start);
+    int rc = pthread_create(thread, NULL, begin, start);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (rc == 0)
         return ZKR_OK;

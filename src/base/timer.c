@@ -36,12 +36,11 @@ static struct zkr__timer *merge_siblings(struct zkr__timer *first)
     while (first != NULL) {
         struct zkr__timer *second = first->sibling;
         struct zkr__timer *rest = second == NULL ? NULL : second->sibling;
-        struct zkr__timer *pair;
 
         first->sibling = NULL;
         if (second != NULL)
             second->sibling = NULL;
-        pair = merge(first, second);
+        struct zkr__timer *pair = merge(first, second);
         pair->sibling = pairs;
         pairs = pair;
         first = rest;
@@ -75,14 +74,12 @@ void zkr__timer_arm(struct zkr__timers *timers, struct zkr__timer *timer,
 
 void zkr__timer_disarm(struct zkr__timers *timers, struct zkr__timer *timer)
 {
-    struct zkr__timer *children;
-
     if (!zkr__timer_is_armed(timer))
         return;
     *timer->link = timer->sibling;
     if (timer->sibling != NULL)
         timer->sibling->link = timer->link;
-    children = merge_siblings(timer->child);
+    struct zkr__timer *children = merge_siblings(timer->child);
     timer->child = NULL;
     timer->link = NULL;
     set_first(timers, merge(timers->first, children));

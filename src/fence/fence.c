@@ -84,14 +84,12 @@ static int lock_thread(zkr_fence *f, int64_t deadline)
 {
     uint64_t me = zkr__thread_number();
     bool in_time = true;
-    bool again;
-    bool entered;
 
     zkr__mtx_lock(&f->lock);
-    again = f->inside == me;
+    bool again = f->inside == me;
     while (f->inside != 0 && !again && in_time)
         in_time = zkr__cond_wait(&f->left, &f->lock, deadline);
-    entered = f->inside == 0;
+    bool entered = f->inside == 0;
     if (entered)
         f->inside = me;
     zkr__mtx_unlock(&f->lock);
@@ -130,14 +128,12 @@ static void leave(zkr_fence *f)
 
 static int enter(zkr_fence *f, int64_t deadline)
 {
-    int rc;
-
     if (f == NULL)
         return zkr__fail(ZKR_EINVAL, "fence is NULL");
     /* The child has inherited the lock of its parent. */
     if (!zkr__process_is(f->process))
         return zkr__fail(ZKR_EFORKED, "fence: opened by the parent process");
-    rc = lock_thread(f, deadline);
+    int rc = lock_thread(f, deadline);
     if (rc != ZKR_OK || f->file == NULL)
         return rc;
     rc = zkr__fence_file_lock(f->file, deadline);
@@ -162,11 +158,9 @@ static bool is_same(const struct zkr__fence_record *a,
  * accepted by it. */
 static int put_on_disk(zkr_fence *f, const struct zkr__fence_record *next)
 {
-    int rc;
-
     if (is_same(next, &f->record) && is_same(next, &f->synced))
         return ZKR_OK;
-    rc = zkr__fence_file_write(f->file, next);
+    int rc = zkr__fence_file_write(f->file, next);
     if (rc == ZKR_OK)
         f->synced = *next;
     return rc;
@@ -204,12 +198,10 @@ static int accept_inside(zkr_fence *f, int64_t token, uint64_t handoff,
 static int begin(zkr_fence *f, int64_t token, uint64_t handoff, bool shared,
                  int64_t deadline)
 {
-    int rc;
-
     if (token <= 0)
         return zkr__fail(ZKR_EINVAL, "fence: %lld is not a token",
                          (long long)token);
-    rc = enter(f, deadline);
+    int rc = enter(f, deadline);
     if (rc != ZKR_OK)
         return rc;
     rc = accept_inside(f, token, handoff, shared);

@@ -63,13 +63,11 @@ static bool write_file(int dir, const char *name, const char *text, size_t len)
 {
     int fd = openat(
         dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
-    bool good;
-    int saved;
 
     if (fd < 0)
         return false;
-    good = write_all(fd, text, len);
-    saved = errno;
+    bool good = write_all(fd, text, len);
+    int saved = errno;
     if (close(fd) != 0 && good)
         return false;
     errno = saved;
@@ -81,12 +79,11 @@ int zkr__fence_file_write(struct zkr__fence_file *f,
 {
     char text[ZKR__FENCE_TEXT_MAX];
     size_t len = zkr__fence_record_format(record, text);
-    int rc;
 
     if (write_file(f->dir, f->new_name, text, len) &&
         renameat(f->dir, f->new_name, f->dir, f->name) == 0)
         return fsync(f->dir) == 0 ? ZKR_OK : fail(f, "cannot sync");
-    rc = fail(f, "cannot write");
+    int rc = fail(f, "cannot write");
     (void)unlinkat(f->dir, f->new_name, 0);
     return rc;
 }
@@ -109,13 +106,12 @@ int zkr__fence_file_read(struct zkr__fence_file *f,
 {
     char text[ZKR__FENCE_TEXT_MAX];
     int fd = openat(f->dir, f->name, O_RDONLY | O_CLOEXEC);
-    ssize_t len;
 
     if (fd < 0 && errno == ENOENT)
         return damaged(f, "it was there before, and is gone");
     if (fd < 0)
         return fail(f, "cannot open");
-    len = read_all(fd, text, sizeof(text));
+    ssize_t len = read_all(fd, text, sizeof(text));
     if (len < 0) {
         int rc = fail(f, "cannot read");
 
@@ -182,8 +178,6 @@ static int check_place(const struct zkr__fence_file *f)
 
 int zkr__fence_file_lock(struct zkr__fence_file *f, int64_t deadline)
 {
-    int rc;
-
     if (!wait_flock(f->lock, deadline)) {
         if (errno != EWOULDBLOCK)
             return fail(f, "cannot lock");
@@ -192,7 +186,7 @@ int zkr__fence_file_lock(struct zkr__fence_file *f, int64_t deadline)
                          "a section",
                          f->path);
     }
-    rc = check_place(f);
+    int rc = check_place(f);
     if (rc != ZKR_OK)
         zkr__fence_file_unlock(f);
     return rc;
@@ -296,13 +290,12 @@ static int prepare_and_read(struct zkr__fence_file *f)
 int zkr__fence_file_open(const char *path, struct zkr__fence_file **ret_file)
 {
     struct zkr__fence_file *f = calloc(1, sizeof(*f));
-    int rc;
 
     if (f == NULL)
         return zkr__no_memory("fence", NULL);
     f->dir = -1;
     f->lock = -1;
-    rc = split(f, path);
+    int rc = split(f, path);
     if (rc == ZKR_OK)
         rc = prepare_and_read(f);
     if (rc != ZKR_OK)

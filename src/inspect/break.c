@@ -53,12 +53,11 @@ static int run(const struct zkr__request_kind *kind, struct zkr_session *s,
 {
     struct deed *d =
         zkr__request_new(kind, s, node, zkr__session_deadline(s, timeout_ms));
-    int rc;
 
     if (d == NULL)
         return ZKR_ENOMEM;
     d->token = token;
-    rc = zkr__request_run(&d->request, start_locked);
+    int rc = zkr__request_run(&d->request, start_locked);
     zkr__request_unref(&d->request);
     return rc;
 }

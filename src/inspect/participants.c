@@ -108,14 +108,13 @@ static int list_dir(struct listing *l, enum zkr__part part)
     char *dir = part == ZKR__PART_PATH
                     ? strdup(path)
                     : zkr__path_join(path, zkr__part_dirs[part]);
-    int rc;
 
     if (dir == NULL)
         return out_of_memory();
-    rc = zkr__session_ask(l->request.session,
-                          ZKR__ASKS(.type = ZKR__ZK_CHILDREN, .path = dir,
-                                    .below = part != ZKR__PART_PATH),
-                          NULL, l->request.deadline, &l->children[part]);
+    int rc = zkr__session_ask(l->request.session,
+                              ZKR__ASKS(.type = ZKR__ZK_CHILDREN, .path = dir,
+                                        .below = part != ZKR__PART_PATH),
+                              NULL, l->request.deadline, &l->children[part]);
     free(dir);
     return can_do_without(l, part, rc) ? ZKR_OK : rc;
 }
@@ -172,15 +171,13 @@ static bool gather(const struct listing *l, enum zkr__part part,
  * are read. */
 static int arrange(struct listing *l)
 {
-    struct zkr_participant *nodes;
-    struct zkr_participants *list;
     size_t most = 1;
     size_t n = 0;
     bool all = true;
 
     for (size_t part = 0; part < ZKR__PARTS; part++)
         most += l->children[part] == NULL ? 0 : l->children[part]->count;
-    nodes = calloc(most, sizeof(*nodes));
+    struct zkr_participant *nodes = calloc(most, sizeof(*nodes));
     for (enum zkr__part part = 0; nodes != NULL && part < ZKR__PARTS; part++)
         all = all && gather(l, part, nodes, &n);
     if (nodes != NULL && all)
@@ -190,7 +187,7 @@ static int arrange(struct listing *l)
     free(nodes);
     if (l->roster == NULL)
         return out_of_memory();
-    list = &l->roster->public;
+    struct zkr_participants *list = &l->roster->public;
     if (list->count > l->opts.limit)
         list->count = l->opts.limit;
     zkr__roster_settle(l->roster->items, list->count);
@@ -326,7 +323,6 @@ static void read_nodes_locked(struct zkr__request *r)
 static struct zkr_participants *finish(struct listing *l)
 {
     struct zkr__roster *from = l->roster;
-    struct zkr__roster *made;
     size_t n = 0;
 
     for (size_t i = 0; i < from->public.count; i++) {
@@ -334,7 +330,8 @@ static struct zkr_participants *finish(struct listing *l)
             from->items[n++] = from->items[i];
     }
     from->public.count = n;
-    made = zkr__roster_build(from->items, n, from->public.semaphore);
+    struct zkr__roster *made =
+        zkr__roster_build(from->items, n, from->public.semaphore);
     if (made == NULL) {
         (void)out_of_memory();
         return NULL;
@@ -388,7 +385,6 @@ int zkr_participants_list(zkr_session *session, const char *path,
                           struct zkr_participants **ret_list)
 {
     struct zkr_participants_opts o;
-    struct listing *l;
     int rc = ZKR__OUTPUT(ret_list);
 
     if (rc == ZKR_OK)
@@ -399,8 +395,8 @@ int zkr_participants_list(zkr_session *session, const char *path,
         rc = load(&o, opts);
     if (rc != ZKR_OK)
         return rc;
-    l = zkr__request_new(&kind, session, path,
-                         zkr__session_deadline(session, o.timeout_ms));
+    struct listing *l = zkr__request_new(
+        &kind, session, path, zkr__session_deadline(session, o.timeout_ms));
     if (l == NULL)
         return ZKR_ENOMEM;
     l->opts = o;

@@ -11,11 +11,10 @@
 bool zkr__claim_asked_for(const struct zkr__claim *c, const char *name)
 {
     size_t len = strlen(c->node->name);
-    size_t digits;
 
     if (strncmp(name, c->node->name, len) != 0)
         return false;
-    digits = strlen(name + len);
+    size_t digits = strlen(name + len);
     if (c->node->complete)
         return digits == 0;
     return digits > 0 && digits <= ZKR__SEQ_DIGITS &&

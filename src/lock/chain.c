@@ -124,10 +124,9 @@ static void run_told(struct zkr__notice *notice)
     struct zkr_request *chain =
         ZKR__CONTAINER(notice, struct zkr_request, notice);
     const struct zkr__told *told = &chain->told;
-    bool granted;
 
     zkr__session_lock(chain->session);
-    granted = hand_out_locked(chain) == ZKR_OK;
+    bool granted = hand_out_locked(chain) == ZKR_OK;
     if (told->one == NULL && told->all == NULL)
         drop_all_locked(chain);
     zkr__session_unlock(chain->session);
@@ -563,11 +562,9 @@ void zkr__chains_cancel(zkr_lockable *l)
 
 int zkr_request_cancel(zkr_request *request)
 {
-    int rc;
-
     if (request == NULL)
         return zkr__fail(ZKR_EINVAL, "request is NULL");
-    rc = zkr__session_check(request->session, "request");
+    int rc = zkr__session_check(request->session, "request");
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(request->session);
@@ -638,11 +635,9 @@ static struct zkr_request *new_chain(zkr_lockable *l,
  * there is no outcome. */
 static int begin_locked(struct zkr_request *chain) ZKR__LOCKED
 {
-    int rc;
-
     zkr__ref_take(&chain->ref); /* until it is decided */
     zkr__list_append(&chain->lockable->chains, &chain->link);
-    rc = start_locked(chain);
+    int rc = start_locked(chain);
     if (rc != ZKR_OK) {
         zkr__list_remove(&chain->link);
         zkr__ref_drop(&chain->ref);
@@ -666,11 +661,10 @@ static int run_unlocks(struct zkr_request *chain, struct waiter *waiter,
                        zkr_grant **ret_grants) ZKR__UNLOCKS
 {
     struct zkr_session *s = chain->session;
-    int rc;
 
     chain->waiter = waiter;
     waiter->in_callback = zkr__dispatch_inside_locked(s);
-    rc = begin_locked(chain);
+    int rc = begin_locked(chain);
     if (rc != ZKR_OK)
         return rc;
     while (!chain->decided) {
@@ -699,10 +693,9 @@ int zkr__chain_acquire(zkr_lockable *l, const struct zkr_acquire_opts *how,
     struct waiter waiter = { .thread = *zkr__thread_me() };
     struct zkr_session *s = l->session;
     struct zkr_request *chain = NULL;
-    int rc;
 
     zkr__session_lock(s);
-    rc = again_locked(l, how, owner, ret_grants);
+    int rc = again_locked(l, how, owner, ret_grants);
     if (rc == ZKR_ENOTHELD) {
         chain = new_chain(l, how, owner, until);
         rc = ZKR_ENOMEM;
@@ -726,13 +719,12 @@ int zkr__chain_acquire_async(zkr_lockable *l,
     const struct zkr__time_limit until = zkr__time_limit(s, timeout_ms);
     struct zkr_request *chain = new_chain(
         l, how, how->owner == 0 ? 0 : zkr__hold_owner(how->owner), &until);
-    int rc;
 
     if (chain == NULL)
         return ZKR_ENOMEM;
     chain->told = *told;
     zkr__session_lock(s);
-    rc = begin_locked(chain);
+    int rc = begin_locked(chain);
     if (rc == ZKR_OK && ret_request != NULL) {
         zkr__ref_take(&chain->ref);
         *ret_request = chain;

@@ -24,12 +24,10 @@ static int check_beside_locked(const struct zkr__lock *lock,
                                const struct zkr__recipe *recipe,
                                struct zkr_grant *g) ZKR__LOCKED
 {
-    struct zkr__claim *c;
-
     if (g == NULL)
         return zkr__fail(ZKR_EINVAL, "%s '%s': grant is NULL", recipe->noun,
                          lock->path);
-    c = zkr__grant_claim(g);
+    struct zkr__claim *c = zkr__grant_claim(g);
     if (c->lock != lock || c->recipe != recipe->granted_beside)
         return zkr__fail(ZKR_EINVAL, "%s '%s': not a grant of the %s of it",
                          recipe->noun, lock->path,
@@ -50,11 +48,10 @@ int zkr__lockable_acquire_beside(zkr_lockable *l, enum zkr_mode mode,
 {
     const struct zkr__time_limit until = zkr__time_limit(l->session, 0);
     struct zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
-    int rc;
 
     how.mode = mode;
     zkr__session_lock(l->session);
-    rc = check_beside_locked(l->lock, l->type->modes[mode], beside);
+    int rc = check_beside_locked(l->lock, l->type->modes[mode], beside);
     zkr__session_unlock(l->session);
     return rc == ZKR_OK ? zkr__chain_acquire(l, &how, zkr__grant_claim(beside),
                                              &until, ret_grant)

@@ -65,12 +65,11 @@ static void draw_name(struct zkr__claim *c)
     struct zkr__lock *lock = c->lock;
     char uuid[ZKR__UUID_LEN + 1];
     int64_t seq;
-    size_t len;
 
     zkr__random_uuid(uuid);
     zkr__node_name_build(c->node->name, lock->layout, uuid,
                          c->recipe->marker[lock->layout]);
-    len = strlen(c->node->name);
+    size_t len = strlen(c->node->name);
     c->node->complete = c->beside != NULL;
     if (c->node->complete &&
         zkr__node_name_parse(c->beside->node->path, c->recipe->markers, &seq) !=

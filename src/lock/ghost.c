@@ -222,11 +222,9 @@ static void on_due(struct zkr__timer *timer)
 
 bool zkr__ghosts_suspect_locked(struct zkr__claim *c, const char *name)
 {
-    struct zkr__ghosts *g;
-
     if (c->ghosts == NULL)
         c->ghosts = calloc(1, sizeof(*c->ghosts));
-    g = c->ghosts;
+    struct zkr__ghosts *g = c->ghosts;
     if (g == NULL)
         return false;
     g->claim = c;

@@ -53,12 +53,11 @@ static void run_listener(struct zkr__notice *notice)
     zkr_grant_fn fn;
     void *user;
     unsigned slot;
-    bool any;
 
     zkr__session_lock(s);
     fn = g->fn;
     user = g->user;
-    any = zkr__ring_pop(&g->latest, &slot);
+    bool any = zkr__ring_pop(&g->latest, &slot);
     if (any) {
         event.loss = (enum zkr_loss)g->events[slot].loss;
         event.kind = (enum zkr_grant_event_kind)g->events[slot].kind;
@@ -267,25 +266,22 @@ int zkr_grant_check(zkr_grant *g)
 
 bool zkr_grant_is_held(const zkr_grant *g)
 {
-    bool held;
-
     if (zkr__grant_check_handle(g) != ZKR_OK)
         return false;
     zkr__grant_lock(g);
-    held = zkr__grant_is_held_locked(g);
+    bool held = zkr__grant_is_held_locked(g);
     zkr__grant_unlock(g);
     return held;
 }
 
 int64_t zkr_grant_valid_until(zkr_grant *g)
 {
-    struct zkr_session *s;
     int64_t until = 0;
 
     if (zkr__grant_check_handle(g) != ZKR_OK)
         return 0;
     zkr__grant_lock(g);
-    s = zkr__grant_claim(g)->session;
+    struct zkr_session *s = zkr__grant_claim(g)->session;
     if (zkr__grant_is_ours(g) && g->sm.state != ZKR_GRANT_UNSURE &&
         zkr__session_has_lease(s))
         until = zkr__lease_until(&s->lease) / ZKR__MS;
@@ -317,13 +313,12 @@ static int verify_unlocks(struct zkr_grant *g, int64_t deadline) ZKR__UNLOCKS
 
 int zkr_grant_verify(zkr_grant *g, int64_t timeout_ms)
 {
-    struct zkr_session *s;
     int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
     zkr__grant_lock(g);
-    s = zkr__grant_claim(g)->session;
+    struct zkr_session *s = zkr__grant_claim(g)->session;
     if (zkr__dispatch_inside_locked(s))
         rc = zkr__fail(ZKR_EDEADLK, "a callback cannot wait for an answer");
     else
@@ -346,12 +341,10 @@ enum zkr_grant_state_kind zkr_grant_state(zkr_grant *g)
 
 enum zkr_loss zkr_grant_loss(zkr_grant *g)
 {
-    enum zkr_loss loss;
-
     if (zkr__grant_check_handle(g) != ZKR_OK)
         return ZKR_LOSS_NONE;
     zkr__grant_lock(g);
-    loss = zkr__loss_locked(g);
+    enum zkr_loss loss = zkr__loss_locked(g);
     zkr__grant_unlock(g);
     return loss;
 }
@@ -399,14 +392,13 @@ const char *zkr_grant_record(zkr_grant *g)
 
 int zkr_grant_listen(zkr_grant *g, zkr_grant_fn fn, void *user)
 {
-    bool was_due;
     int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
     zkr__grant_lock(g);
-    was_due = zkr__dispatch_withdraw_unlocks(zkr__grant_claim(g)->session,
-                                             &g->notice);
+    bool was_due = zkr__dispatch_withdraw_unlocks(zkr__grant_claim(g)->session,
+                                                  &g->notice);
     g->latest.count = 0;
     g->fn = fn;
     g->user = user;

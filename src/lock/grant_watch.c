@@ -159,13 +159,12 @@ static struct zkr__watch *watch_of_locked(struct zkr_grant *g) ZKR__LOCKED
 void zkr__grant_watch_set_locked(struct zkr_grant *g, enum zkr__zk_type type)
 {
     struct zkr__claim *c = zkr__claim_with_node(zkr__grant_claim(g));
-    struct zkr__watch *w;
 
     g = &c->grant;
     if ((!zkr__grant_is_ours(g) && !is_next(g)) ||
         (g->own != NULL && g->own->watch != NULL))
         return;
-    w = watch_of_locked(g);
+    struct zkr__watch *w = watch_of_locked(g);
     if (w == NULL) {
         no_memory_locked(c);
         return;

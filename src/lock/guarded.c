@@ -68,11 +68,10 @@ static const struct zkr__guard our_node = { begin, settle, judge, path_of };
 static int guard_with(zkr_grant *grant, struct zkr__txn_guard *ret_guard)
 {
     int rc = zkr__grant_check_handle(grant);
-    struct zkr__claim *c;
 
     if (rc != ZKR_OK)
         return rc;
-    c = zkr__grant_claim(grant);
+    struct zkr__claim *c = zkr__grant_claim(grant);
     if (!c->way->has_own_path)
         return zkr__fail(ZKR_EINVAL,
                          "%s '%.200s': its node has the same name for every "

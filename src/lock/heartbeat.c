@@ -266,17 +266,15 @@ static void on_beat(struct zkr__timer *timer)
 {
     struct zkr__locks *locks = ZKR__CONTAINER(timer, struct zkr__locks, beat);
     struct zkr_session *s = locks->observer.session;
-    bool shares;
-    bool held;
 
     zkr__session_assert_locked(s);
-    held = first_locked(locks) != NULL;
+    bool held = first_locked(locks) != NULL;
     if (!held && !goes_on(locks))
         return;
     s->beat_at = zkr__clock_boot();
     /* A doubt ends with a write that finds the node. */
-    shares = zkr__list_empty(&locks->doubted) &&
-             zkr__lease_shares(&s->lease, s->beat_at, oldest(s, false));
+    bool shares = zkr__list_empty(&locks->doubted) &&
+                  zkr__lease_shares(&s->lease, s->beat_at, oldest(s, false));
     if (held)
         locks->held_at = s->beat_at;
     if (shares)

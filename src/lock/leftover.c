@@ -163,12 +163,11 @@ void zkr__leftover_add_locked(struct zkr__claim *c, int64_t not_before)
     struct zkr_session *s = c->session;
     struct zkr__locks *locks = zkr__locks_of(s);
     int64_t now = zkr__clock_boot();
-    struct leftover *l;
 
     if (s->over != 0 || !c->role->makes_node || !c->way->has_own_path ||
         !may_have_a_node(c))
         return;
-    l = new_leftover(c);
+    struct leftover *l = new_leftover(c);
     if (l == NULL) {
         zkr__log(ZKR_LOG_WARNING, "no memory to see to %s",
                  c->node->request_path);

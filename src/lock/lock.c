@@ -16,8 +16,6 @@ static int check_options(const char *noun, const char *path,
                          const struct zkr_lockable_opts *opts,
                          const struct zkr__recipe *recipe)
 {
-    const char *fault;
-
     if (!recipe->can_stay && (opts->retain_ms != 0 || opts->retain_max != 0))
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': it cannot be retained", noun,
                          path);
@@ -33,7 +31,7 @@ static int check_options(const char *noun, const char *path,
         return zkr__fail(ZKR_ETOOLONG,
                          "%s '%.300s': the label is longer than %d bytes", noun,
                          path, ZKR_LABEL_MAX);
-    fault = zkr__text_fault(opts->label);
+    const char *fault = zkr__text_fault(opts->label);
     if (fault != NULL)
         return zkr__fail(ZKR_EINVAL, "%s '%.300s': the label %s", noun, path,
                          fault);
@@ -61,11 +59,10 @@ static char *directory(const struct zkr_session *s, const char *path,
                        const char *child)
 {
     char *dir = zkr__path_join(s->hosts.chroot, path + 1);
-    char *below;
 
     if (dir == NULL || child == NULL)
         return dir;
-    below = zkr__path_join(dir, child);
+    char *below = zkr__path_join(dir, child);
     free(dir);
     return below;
 }

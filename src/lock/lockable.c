@@ -46,14 +46,13 @@ int zkr__lockable_new(struct zkr_session *s, const char *path,
 {
     const struct zkr__recipe *recipe = type->modes[ZKR_EXCLUSIVE];
     struct zkr__lock *lock = NULL;
-    zkr_lockable *l;
     int rc = ZKR__OUTPUT(ret_lockable);
 
     if (rc == ZKR_OK) /* it checks what was given before it allocates */
         rc = zkr__lock_new(s, type->noun, path, NULL, opts, recipe, &lock);
     if (rc != ZKR_OK)
         return rc;
-    l = calloc(1, sizeof(*l));
+    zkr_lockable *l = calloc(1, sizeof(*l));
     if (l == NULL) {
         zkr__lock_free(lock);
         return zkr__no_memory(type->noun, NULL);
@@ -222,10 +221,9 @@ static int acquire_async(zkr_lockable *l, const struct zkr_acquire_opts *opts,
                          bool one, zkr_request **ret_request)
 {
     struct zkr_acquire_opts how;
-    int rc;
 
     ZKR__OUTPUT_IF_ANY(ret_request);
-    rc = prepare(l, opts, one, &how);
+    int rc = prepare(l, opts, one, &how);
     return rc == ZKR_OK ? zkr__chain_acquire_async(l, &how, timeout_ms, told,
                                                    ret_request)
                         : rc;
@@ -273,8 +271,6 @@ int zkr_lockable_grant(zkr_lockable *l, const struct zkr_acquire_opts *opts,
                        zkr_grant **ret_grant)
 {
     struct zkr_acquire_opts how;
-    struct zkr__claim *c;
-    bool held;
     int rc = ZKR__OUTPUT(ret_grant);
 
     if (rc == ZKR_OK)
@@ -285,9 +281,9 @@ int zkr_lockable_grant(zkr_lockable *l, const struct zkr_acquire_opts *opts,
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(l->session);
-    c = zkr__hold_find_locked(l->lock, l->type->modes[how.mode],
-                              zkr__hold_owner(how.owner));
-    held = !zkr__list_empty(&l->lock->holds);
+    struct zkr__claim *c = zkr__hold_find_locked(
+        l->lock, l->type->modes[how.mode], zkr__hold_owner(how.owner));
+    bool held = !zkr__list_empty(&l->lock->holds);
     zkr__session_unlock(l->session); /* only its own owner ends a hold */
     if (c == NULL)
         return zkr__fail(held ? ZKR_ENOTOWNER : ZKR_ENOTHELD, "%s '%s': %s",
@@ -327,16 +323,15 @@ int zkr_lockable_stats(zkr_lockable *l, struct zkr_counters *ret_counters)
 {
     const struct zkr_acquire_opts how = ZKR_ACQUIRE_OPTS_INIT;
     struct zkr_counters sum = ZKR_COUNTERS_INIT;
-    struct zkr__link *links;
-    size_t count;
     int rc = zkr__answer_begin(ret_counters, sizeof(*ret_counters), "lockable");
 
     if (rc == ZKR_OK)
         rc = zkr__lockable_check(l, NULL);
     if (rc != ZKR_OK)
         return rc;
-    count = zkr__lockable_links(l, &how, NULL);
-    links = calloc(count + 1, sizeof(*links)); /* there may be none */
+    size_t count = zkr__lockable_links(l, &how, NULL);
+    struct zkr__link *links =
+        calloc(count + 1, sizeof(*links)); /* there may be none */
     if (links == NULL)
         return zkr__no_memory(l->type->noun, path_of(l));
     (void)zkr__lockable_links(l, &how, links);

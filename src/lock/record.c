@@ -40,13 +40,12 @@ struct zkr__record *zkr__record_get(const struct zkr__owner *owner,
                                     struct zkr__record *_Atomic *shared)
 {
     struct zkr__record *first = NULL;
-    struct zkr__record *record;
 
     if (owner->thread != NULL || owner->claim != NULL)
         return make(owner);
     if (atomic_load(shared) != NULL)
         return atomic_load(shared);
-    record = make(owner);
+    struct zkr__record *record = make(owner);
     if (record == NULL ||
         atomic_compare_exchange_strong(shared, &first, record))
         return record;

@@ -141,13 +141,12 @@ int zkr_grant_release(zkr_grant *g)
 
 int zkr_grant_release_async(zkr_grant *g, zkr_release_fn fn, void *user)
 {
-    struct zkr__claim *c;
     int rc = zkr__grant_check_handle(g);
 
     if (rc != ZKR_OK)
         return rc;
     zkr__grant_lock(g);
-    c = zkr__grant_claim(g);
+    struct zkr__claim *c = zkr__grant_claim(g);
     rc = check_release_locked(g, false);
     if (rc == ZKR_OK && zkr__hold_drop_locked(c)) {
         g->release_fn = fn;
@@ -194,15 +193,13 @@ void zkr__grant_free_locked(struct zkr_grant *g)
 
 void zkr_grant_free(zkr_grant *g)
 {
-    struct zkr__claim *c;
     bool was_due = false;
-    bool last;
 
     if (g == NULL || zkr__grant_check_handle(g) != ZKR_OK)
         return;
     zkr__grant_lock(g);
-    c = zkr__grant_claim(g);
-    last = drop_handle_locked(c);
+    struct zkr__claim *c = zkr__grant_claim(g);
+    bool last = drop_handle_locked(c);
     if (last) {
         end_hold_locked(c);
         was_due = zkr__dispatch_withdraw_unlocks(c->session, &g->notice);

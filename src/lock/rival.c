@@ -21,11 +21,10 @@ struct zkr__rival {
 struct zkr__rival *zkr__rival_copy(const struct zkr__zk_reply *node)
 {
     size_t len = node->data == NULL ? 0 : node->data_len;
-    struct zkr__rival *rival;
 
     if (len > ZKR__OWNER_READ_MAX)
         return NULL;
-    rival = malloc(sizeof(*rival) + len);
+    struct zkr__rival *rival = malloc(sizeof(*rival) + len);
     if (rival == NULL)
         return NULL;
     rival->session = node->stat.ephemeral_owner;

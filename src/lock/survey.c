@@ -65,13 +65,12 @@ static bool is_only_one(const struct zkr__claim *c, struct zkr__queue *queue,
                         size_t self, size_t ahead)
 {
     struct zkr__contender *it = &queue->all[ahead];
-    struct zkr__nearest nearest;
 
     if (it->ours || (it->kind == ZKR__EXCLUSIVE &&
                      c->place.kind == ZKR__EXCLUSIVE && c->recipe->has_readers))
         return false;
     it->left_out = true;
-    nearest = zkr__queue_nearest(queue, self);
+    struct zkr__nearest nearest = zkr__queue_nearest(queue, self);
     it->left_out = false;
     return c->recipe->waits_for(&nearest) == ZKR__NOBODY;
 }

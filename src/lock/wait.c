@@ -103,15 +103,13 @@ static void note_rival(struct zkr__claim *c, const struct zkr__zk_reply *node)
 
 static void wait_for_locked(struct zkr__claim *c, const char *name) ZKR__LOCKED
 {
-    char *path;
-
     note_rival(c, NULL);
     c->uprooted = false;
     if (!zkr__path_is_child_name(name)) {
         zkr__claim_give_up_locked(c, ZKR_EPROTO, "a child has a bad name");
         return;
     }
-    path = zkr__path_join(c->lock->dir, name);
+    char *path = zkr__path_join(c->lock->dir, name);
     if (path == NULL)
         zkr__claim_give_up_locked(c, ZKR_ENOMEM, "out of memory");
     else

@@ -164,11 +164,10 @@ static int64_t take_number(const json_t *record, const char *key)
 static int64_t take_session(const json_t *record, const char *key)
 {
     const char *value = json_string_value(json_object_get(record, key));
-    size_t digits;
 
     if (value == NULL || strncmp(value, "0x", 2) != 0)
         return 0;
-    digits = strspn(value + 2, "0123456789abcdef");
+    size_t digits = strspn(value + 2, "0123456789abcdef");
     return digits > 0 && digits <= 16 && value[2 + digits] == '\0'
                ? (int64_t)strtoull(value, NULL, 16)
                : 0;

@@ -112,13 +112,12 @@ int zkr__queue_parse(struct zkr__queue *queue, const char *const *names,
 size_t zkr__queue_find(const struct zkr__queue *queue, const char *name)
 {
     struct zkr__contender wanted = { .name = name };
-    const struct zkr__contender *found;
 
     wanted.kind = zkr__node_name_parse(name, queue->markers, &wanted.seq);
     if (wanted.kind == ZKR__FOREIGN || queue->count == 0)
         return ZKR__NOBODY;
-    found = bsearch(&wanted, queue->all, queue->count, sizeof(*queue->all),
-                    in_order);
+    const struct zkr__contender *found = bsearch(
+        &wanted, queue->all, queue->count, sizeof(*queue->all), in_order);
     return found == NULL ? ZKR__NOBODY : (size_t)(found - queue->all);
 }
 

@@ -19,12 +19,10 @@ static bool is_foreign(const struct zkr_participant *p)
 
 void zkr__roster_read(struct zkr_participant *p)
 {
-    const struct zkr__marker_row *marker;
-
     p->sequence = 0;
-    marker = zkr__node_name_marker(zkr__path_name(p->name),
-                                   zkr__part_markers(zkr__part_of(p->name)),
-                                   &p->sequence);
+    const struct zkr__marker_row *marker = zkr__node_name_marker(
+        zkr__path_name(p->name), zkr__part_markers(zkr__part_of(p->name)),
+        &p->sequence);
     p->marker = marker == NULL ? "" : marker->text;
     p->kind = marker == NULL                ? ZKR_PARTICIPANT_FOREIGN
               : marker->kind == ZKR__SHARED ? ZKR_PARTICIPANT_SHARED
@@ -276,16 +274,14 @@ struct zkr__roster *zkr__roster_build(const struct zkr_participant *nodes,
                                       size_t count, bool semaphore)
 {
     size_t size = sizeof(struct zkr__roster) + count * sizeof(*nodes);
-    struct zkr__roster *made;
     size_t n = 0;
-    char *text;
 
     for (size_t i = 0; i < count; i++)
         size += strlen(nodes[i].name) + 1 + kept(&nodes[i]) + 1;
-    made = calloc(1, size);
+    struct zkr__roster *made = calloc(1, size);
     if (made == NULL)
         return NULL;
-    text = (char *)(made->items + count);
+    char *text = (char *)(made->items + count);
     for (size_t i = 0; i < count; i++) {
         if (!is_left_out(nodes[i].name, semaphore))
             made->items[n++] = copy_of(&nodes[i], &text);

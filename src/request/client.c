@@ -72,7 +72,6 @@ static int submit(struct zkr_session *s, const struct zkr__zk_request *asked,
                   void *user, struct zkr_reply **ret_reply)
 {
     struct query *q = zkr__request_new(&query_kind, s, NULL, deadline);
-    int rc;
 
     if (q == NULL)
         return ZKR_ENOMEM;
@@ -80,7 +79,7 @@ static int submit(struct zkr_session *s, const struct zkr__zk_request *asked,
     q->wants_reply = fn != NULL || ret_reply != NULL;
     q->fn = fn;
     q->user = user;
-    rc = zkr__copy_init(&q->copy, s, asked, opts);
+    int rc = zkr__copy_init(&q->copy, s, asked, opts);
     q->request.ask.op.request = q->copy.request;
     if (rc == ZKR_OK)
         rc = zkr__request_run(&q->request, zkr__request_send_locked);

@@ -89,7 +89,6 @@ int zkr__condition_begin(const struct zkr__condition *condition,
                          struct zkr__request **ret_request)
 {
     struct until *u = zkr__request_new(&kind, s, path, limit->deadline);
-    int rc;
 
     if (u == NULL)
         return ZKR_ENOMEM;
@@ -100,7 +99,7 @@ int zkr__condition_begin(const struct zkr__condition *condition,
     u->condition = condition;
     u->user = user;
     u->once = limit->for_servers_only;
-    rc = zkr__request_begin(&u->request, look_locked);
+    int rc = zkr__request_begin(&u->request, look_locked);
     if (rc == ZKR_OK)
         *ret_request = &u->request;
     else

@@ -186,13 +186,11 @@ struct zkr_reply *zkr__reply_copy(const struct zkr__zk_reply *from,
     struct zkr_reply *to =
         calloc(1, sizeof(*to) + size_of_names(from) + len + 1 +
                       (path == NULL ? 0 : strlen(path) + 1));
-    const char **names;
-    char *end;
 
     if (to == NULL)
         return NULL;
-    names = (const char **)(to + 1);
-    end = (char *)(names + from->name_count);
+    const char **names = (const char **)(to + 1);
+    char *end = (char *)(names + from->name_count);
     for (size_t i = 0; i < from->name_count; i++)
         names[i] = append(&end, from->names[i], strlen(from->names[i]));
     to->names = from->name_count == 0 ? NULL : names;

@@ -177,7 +177,6 @@ int zkr_session_watch(zkr_session *s, const char *path,
                       void *user, zkr_watch **ret_watch)
 {
     struct zkr_watch_opts o;
-    struct zkr_watch *w;
     int rc = check_args(s, path, what, ret_watch);
 
     if (rc == ZKR_OK)
@@ -186,7 +185,7 @@ int zkr_session_watch(zkr_session *s, const char *path,
         rc = check_pause(o.pause_ms);
     if (rc != ZKR_OK)
         return rc;
-    w = new_watch(s, path, what, fn, user);
+    struct zkr_watch *w = new_watch(s, path, what, fn, user);
     if (w == NULL)
         return zkr__no_memory("watch", path);
     zkr__session_lock(s);

@@ -243,10 +243,8 @@ begin_locked(struct zkr__request *r,
 int zkr__request_begin(struct zkr__request *r,
                        void (*start_locked)(struct zkr__request *r))
 {
-    int rc;
-
     zkr__session_lock(r->session);
-    rc = begin_locked(r, start_locked);
+    int rc = begin_locked(r, start_locked);
     zkr__session_unlock(r->session);
     return rc;
 }
@@ -274,10 +272,8 @@ int zkr__request_run(struct zkr__request *r,
 
 bool zkr__request_has_succeeded(struct zkr__request *r)
 {
-    bool has_succeeded;
-
     zkr__session_lock(r->session);
-    has_succeeded = r->ended && r->rc == ZKR_OK;
+    bool has_succeeded = r->ended && r->rc == ZKR_OK;
     zkr__session_unlock(r->session);
     return has_succeeded;
 }
@@ -388,10 +384,9 @@ static void on_answer(struct zkr__ask *ask, const struct zkr__zk_reply *reply)
 {
     struct zkr__request *r = ask->request;
     const char *why;
-    int rc;
 
     zkr__session_assert_locked(r->session);
-    rc = judge_locked(r, reply, &why);
+    int rc = judge_locked(r, reply, &why);
     zkr__request_end_locked(r, rc, why);
 }
 

@@ -161,11 +161,9 @@ void zkr_txn_free(zkr_txn *txn)
 /* Every function that changes it begins with this. */
 static int check_txn(const zkr_txn *txn)
 {
-    int rc;
-
     if (txn == NULL)
         return zkr__fail(ZKR_EINVAL, "transaction is NULL");
-    rc = zkr__session_check(txn->request.session, "transaction");
+    int rc = zkr__session_check(txn->request.session, "transaction");
     if (rc == ZKR_OK && txn->committed)
         rc = zkr__fail(ZKR_EINVAL, "transaction: it was committed before");
     return rc;
@@ -215,12 +213,11 @@ static int add(zkr_txn *txn, const struct zkr__zk_request *asked,
                const struct zkr_create_opts *opts)
 {
     size_t len = asked->path == NULL ? 0 : strlen(asked->path);
-    struct step *step;
     int rc = check_txn(txn);
 
     if (rc != ZKR_OK)
         return rc;
-    step = calloc(1, sizeof(*step) + len + NUMBER_ROOM);
+    struct step *step = calloc(1, sizeof(*step) + len + NUMBER_ROOM);
     if (step == NULL)
         return zkr__no_memory("transaction", NULL);
     rc = zkr__copy_init(&step->copy, txn->request.session, asked, opts);

@@ -50,14 +50,13 @@ static bool is_for_client(const struct zkr_session *s, int64_t ms)
 void zkr__attempt_begin_locked(struct zkr_session *s)
 {
     struct zkr__attempt *a = &s->attempt;
-    int64_t ms;
 
     if (a->epoch != s->epoch) {
         free(zkr__attempt_take_locked(s));
         *a = (struct zkr__attempt){ .epoch = s->epoch,
                                     .first = (unsigned)zkr__random() };
     }
-    ms = share_ms(s);
+    int64_t ms = share_ms(s);
     a->until =
         is_for_client(s, ms) ? ZKR__NEVER : zkr__clock_now() + ms * ZKR__MS;
 }
@@ -92,15 +91,13 @@ void zkr__attempt_next_unlocks(struct zkr_session *s, const char *servers)
 {
     struct zkr__attempt *a = &s->attempt;
     unsigned number = a->first + a->number;
-    char *rotated;
     size_t count = 0;
-    bool changed;
 
     a->until = ZKR__NEVER;
     zkr__session_unlock(s);
-    rotated = zkr__servers_rotated(servers, number, &count);
+    char *rotated = zkr__servers_rotated(servers, number, &count);
     zkr__session_lock(s);
-    changed = strcmp(servers, s->hosts.plain) != 0;
+    bool changed = strcmp(servers, s->hosts.plain) != 0;
     if (changed)
         a->until = zkr__clock_now();
     if (changed || rotated == NULL || count == 1 || !is_waiting(s)) {

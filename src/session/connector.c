@@ -58,12 +58,11 @@ static void open_handle_unlocks(struct zkr_session *s,
         .acl = &s->acl,
     };
     struct zkr__zk *zk = NULL;
-    int rc;
 
     s->early = false;
     s->opened_at = zkr__clock_boot();
     zkr__session_unlock(s);
-    rc = zkr__zk_open(&config, &upcalls, s, &zk);
+    int rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
     s->zk = zk;
     if (rc == ZKR_OK && config.credentials != s->credentials)
@@ -227,10 +226,9 @@ static void *connector_main(void *arg)
 
 int zkr__connector_start(struct zkr_session *s)
 {
-    int rc;
-
     zkr__session_ref(s);
-    rc = zkr__thread_start(&s->connector, "zkr-connector", connector_main, s);
+    int rc =
+        zkr__thread_start(&s->connector, "zkr-connector", connector_main, s);
     if (rc != ZKR_OK)
         zkr__session_unref(s);
     return rc;

@@ -38,7 +38,6 @@ static int renew_locked(struct zkr_session *s,
                         struct zkr_session_opts *o) ZKR__LOCKED
 {
     struct zkr__credentials *before = s->credentials;
-    struct zkr__credentials *after;
     int rc = zkr__session_check_open_locked(s);
 
     if (rc != ZKR_OK)
@@ -51,7 +50,7 @@ static int renew_locked(struct zkr_session *s,
         o->sasl_user = before->user;
     if (o->sasl_password == NULL)
         o->sasl_password = before->password;
-    after = zkr__credentials_new(o);
+    struct zkr__credentials *after = zkr__credentials_new(o);
     if (after == NULL)
         return zkr__no_memory("session to", s->hosts.servers);
     s->credentials = after;

@@ -127,13 +127,12 @@ bool zkr__dispatch_withdraw_unlocks(struct zkr_session *s,
                                     struct zkr__notice *n)
 {
     struct zkr__dispatch *d = &s->dispatch;
-    bool due;
 
     assert(zkr__mtx_mine(&s->lock));
     /* This comes first, because a notice that runs may post itself again. */
     while (d->running == n && !runs_callbacks(d))
         (void)zkr__cond_wait(&d->changed, &s->lock, ZKR__NEVER);
-    due = zkr__notice_is_due(n);
+    bool due = zkr__notice_is_due(n);
     if (due) {
         zkr__list_remove(&n->link);
         if (zkr__list_empty(&d->due))

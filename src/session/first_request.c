@@ -124,13 +124,12 @@ static void on_limit(struct zkr__timer *timer)
 {
     struct zkr_session *s =
         ZKR__CONTAINER(timer, struct zkr_session, first_request.limit);
-    int rc;
 
     zkr__session_assert_locked(s);
-    rc = zkr__fail(s->over != 0 ? s->over : ZKR_EUNREACHABLE,
-                   "session to %s: %sno answer in %u ms", s->hosts.servers,
-                   zkr__session_connected(s) ? "connected, but " : "",
-                   s->opts.connect_timeout_ms);
+    int rc = zkr__fail(s->over != 0 ? s->over : ZKR_EUNREACHABLE,
+                       "session to %s: %sno answer in %u ms", s->hosts.servers,
+                       zkr__session_connected(s) ? "connected, but " : "",
+                       s->opts.connect_timeout_ms);
     zkr__first_request_end_locked(s, zkr__reason_explain_locked(s, rc));
 }
 
@@ -192,13 +191,12 @@ void zkr__first_request_probe_unlocks(struct zkr_session *s,
     enum zkr__verdict enough = (s->opts.flags & ZKR_SESSION_ONE_ROUND) != 0
                                    ? ZKR__ALL_REFUSE
                                    : ZKR__ALL_REFUSE_TLS;
-    int rc;
 
     g->pause_ms = g->pause_ms == 0 ? PAUSE_MS : 2 * g->pause_ms;
     g->probe_again = now + g->pause_ms * ZKR__MS;
     g->probe_at = last ? ZKR__NEVER : deadline;
     zkr__session_unlock(s);
-    rc = zkr__probe(servers, &s->opts, probe_ms(s), &verdict);
+    int rc = zkr__probe(servers, &s->opts, probe_ms(s), &verdict);
     zkr__session_lock(s);
     if (rc == ZKR_ENOTZK) /* the probe checks less */
         rc = refused_locked(s);

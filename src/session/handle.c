@@ -14,10 +14,9 @@ static int lend(struct zkr_session *s, zkr_zhandle_fn fn, void *user)
 {
     struct zkr__visit visit;
     struct zkr__zk *zk;
-    int rc;
 
     zkr__session_lock(s);
-    rc = zkr__session_check_connected_locked(s);
+    int rc = zkr__session_check_connected_locked(s);
     if (rc == ZKR_OK && ZKR__CLIENT_INSIDE)
         rc = zkr__fail(ZKR_ENOTSUP, "session: its ZooKeeper client is inside "
                                     "the library, where no program can call "

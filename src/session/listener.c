@@ -70,14 +70,13 @@ static void run_listener(struct zkr__notice *notice)
 int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
                        zkr_listener **ret_listener)
 {
-    struct zkr_listener *l;
     int rc = ZKR__OUTPUT(ret_listener);
 
     if (rc == ZKR_OK)
         rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
-    l = calloc(1, sizeof(*l));
+    struct zkr_listener *l = calloc(1, sizeof(*l));
     if (l == NULL)
         return zkr__no_memory("listener", NULL);
     zkr__session_ref(s);
@@ -96,11 +95,9 @@ int zkr_session_listen(zkr_session *s, zkr_session_fn fn, void *user,
 
 void zkr_listener_free(zkr_listener *l)
 {
-    struct zkr_session *s;
-
     if (l == NULL || zkr__session_check(l->session, "listener") != ZKR_OK)
         return;
-    s = l->session;
+    struct zkr_session *s = l->session;
     zkr__session_lock(s);
     zkr__list_remove(&l->link);
     (void)zkr__dispatch_withdraw_unlocks(s, &l->notice);

@@ -307,10 +307,8 @@ static struct zkr__op *find_locked(const struct zkr_session *s,
 void zkr__op_on_reply(struct zkr_session *s, uintptr_t id,
                       const struct zkr__zk_reply *reply)
 {
-    struct zkr__op *op;
-
     zkr__session_lock(s);
-    op = find_locked(s, id);
+    struct zkr__op *op = find_locked(s, id);
     if (op != NULL)
         finish_locked(op, reply);
     zkr__op_pump_locked(s);

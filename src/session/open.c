@@ -164,7 +164,6 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
                        struct zkr_session **ret_session)
 {
     struct zkr_session *s = calloc(1, sizeof(*s));
-    int rc;
 
     if (s == NULL)
         return zkr__no_memory("session", NULL);
@@ -176,7 +175,7 @@ static int new_session(const char *hosts, const struct zkr_session_opts *opts,
     zkr__op_init(&s->touch, s, NULL);
     s->touch.class = ZKR__OP_CHECKS;
     (void)zkr__mtx_init(&s->lock);
-    rc = load_opts(&s->opts, opts);
+    int rc = load_opts(&s->opts, opts);
     s->log = (struct zkr__log_hook){ s->opts.log, s->opts.log_user,
                                      (int)s->opts.log_level };
     zkr__session_init_states(s);
@@ -283,10 +282,8 @@ static void finish(struct zkr_session *s)
 /* A session that does not open is closed, and freed. */
 static int await_session(zkr_session *s)
 {
-    int rc;
-
     zkr__session_lock(s);
-    rc = zkr__first_request_await_unlocks(s);
+    int rc = zkr__first_request_await_unlocks(s);
     if (rc != ZKR_OK) {
         zkr__session_end_locked(s, ZKR_ECLOSED, ZKR_SESSION_CLOSED,
                                 "open failed");
@@ -363,11 +360,10 @@ static int close_unlocks(struct zkr_session *s) ZKR__UNLOCKS
 int zkr_session_close(zkr_session *s)
 {
     ZKR__NOT_CANCELLED;
-    int rc;
 
     if (s == NULL)
         return ZKR_OK;
-    rc = zkr__session_check(s, "session");
+    int rc = zkr__session_check(s, "session");
     if (rc != ZKR_OK)
         return rc;
     zkr__session_lock(s);

@@ -34,13 +34,12 @@ void zkr__rank_ask_unlocks(struct zkr_session *s, const char *servers)
 {
     int64_t connected = s->lease.connected;
     char server[ZKR__ZK_SERVER_MAX];
-    bool follows;
 
     (void)servers;
     s->rank_due = ZKR__NEVER;
     zkr__zk_server(s->zk, server);
     zkr__session_unlock(s);
-    follows = zkr__probe_follows(server, ANSWER_MS);
+    bool follows = zkr__probe_follows(server, ANSWER_MS);
     zkr__session_lock(s);
     if (!zkr__session_connected(s) || s->lease.connected != connected)
         return; /* it is asked again */

@@ -65,10 +65,9 @@ static void send_unlocks(struct zkr_session *s, const char *servers,
     };
     int64_t deadline = zkr__clock_now() + timeout(s);
     struct zkr__zk *zk = NULL;
-    int rc;
 
     zkr__session_unlock(s);
-    rc = zkr__zk_open(&config, &upcalls, s, &zk);
+    int rc = zkr__zk_open(&config, &upcalls, s, &zk);
     zkr__session_lock(s);
     zkr__credentials_unref(config.credentials);
     if (rc != ZKR_OK)
@@ -84,7 +83,6 @@ static void send_unlocks(struct zkr_session *s, const char *servers,
 void zkr__scout_send_unlocks(struct zkr_session *s, const char *servers)
 {
     unsigned lost = s->scout.lost;
-    int64_t now;
 
     if ((s->reason.told & ZKR__BIT(ZKR_CAUSE_CREDENTIALS)) != 0) {
         zkr__session_give_up_locked(s, ZKR_CAUSE_CREDENTIALS, "");
@@ -94,7 +92,7 @@ void zkr__scout_send_unlocks(struct zkr_session *s, const char *servers)
     send_unlocks(s, servers, lost);
     if (!is_needed(s, lost))
         return;
-    now = zkr__clock_now();
+    int64_t now = zkr__clock_now();
     s->scout.due = now + timeout(s);
     zkr__log(ZKR_LOG_DEBUG, "session to %s: suspended; a scout is %s",
              s->hosts.servers, s->scout.served ? "served" : "not served");

@@ -24,12 +24,11 @@ static struct zkr__watched *node_locked(struct zkr_session *s,
                                         const char *path) ZKR__LOCKED
 {
     struct zkr__watched *node = calloc(1, sizeof(*node) + strlen(path) + 1);
-    struct zkr__watched **place;
 
     if (node == NULL)
         return NULL;
     (void)strcpy(node->path, path);
-    place = tsearch(node, &s->watched, by_path);
+    struct zkr__watched **place = tsearch(node, &s->watched, by_path);
     if (place == NULL || *place != node)
         free(node);
     return place == NULL ? NULL : *place;

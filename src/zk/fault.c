@@ -63,12 +63,11 @@ static void copy(char *to, size_t size, const char *line, const char *before,
                  const char *behind)
 {
     const char *from = strstr(line, before);
-    const char *end;
 
     if (from == NULL)
         return;
     from += strlen(before);
-    end = strstr(from, behind);
+    const char *end = strstr(from, behind);
     (void)snprintf(to, size, "%.*s",
                    (int)(end != NULL ? (size_t)(end - from) : strlen(from)),
                    from);

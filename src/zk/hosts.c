@@ -22,13 +22,12 @@ static bool is_bracketed_address(const char *host, size_t len)
 {
     char address[INET6_ADDRSTRLEN];
     unsigned char binary[sizeof(struct in6_addr)];
-    const char *zone;
 
     if (len < 2 || host[0] != '[' || host[len - 1] != ']' ||
         memchr(host + 1, '[', len - 2) != NULL ||
         memchr(host + 1, ']', len - 2) != NULL)
         return false;
-    zone = memchr(host, '%', len);
+    const char *zone = memchr(host, '%', len);
     len = (zone != NULL ? (size_t)(zone - host) : len - 1) - 1;
     if (len >= sizeof(address))
         return false;
@@ -179,11 +178,10 @@ static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
 {
     const char *slash = strchr(text, '/');
     size_t len = slash == NULL ? strlen(text) : (size_t)(slash - text);
-    bool none;
 
     if (chroot == NULL)
         chroot = slash == NULL ? "/" : slash;
-    none = strcmp(chroot, "/") == 0;
+    bool none = strcmp(chroot, "/") == 0;
     hosts->servers = with_ports(text, len);
     hosts->chroot = strdup(none ? "" : chroot);
     if (hosts->servers != NULL)
@@ -215,14 +213,12 @@ static int parse(struct zkr__hosts *hosts, const char *text, const char *chroot)
 int zkr__hosts_parse(struct zkr__hosts *hosts, const char *text,
                      const char *chroot)
 {
-    int rc;
-
     *hosts = (struct zkr__hosts){ 0 };
     if (text == NULL || text[0] == '\0')
         return zkr__fail(ZKR_EINVAL, "hosts: %s",
                          text == NULL ? "is NULL" : "is empty");
     text = without_scheme(text);
-    rc = parse(hosts, text, chroot);
+    int rc = parse(hosts, text, chroot);
     if (rc == ZKR_OK)
         return ZKR_OK;
     zkr__hosts_done(hosts);
@@ -262,11 +258,10 @@ static void cut(struct hosts_list *list)
 
     for (size_t i = 0; i < list->public.count; i++) {
         struct zkr_server *server = &list->servers[i];
-        char *colon;
 
         server->name = strsep(&names, ",");
         server->host = strsep(&plain, ",");
-        colon = strrchr(server->host, ':');
+        char *colon = strrchr(server->host, ':');
         *colon = '\0';
         server->port = colon + 1;
     }
@@ -275,16 +270,15 @@ static void cut(struct hosts_list *list)
 int zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts)
 {
     struct zkr__hosts parts;
-    struct hosts_list *list;
-    size_t count;
     int rc = ZKR__OUTPUT(ret_hosts);
 
     if (rc == ZKR_OK)
         rc = zkr__hosts_parse(&parts, text, NULL);
     if (rc != ZKR_OK)
         return rc;
-    count = zkr__servers_count(parts.servers);
-    list = calloc(1, sizeof(*list) + count * sizeof(list->servers[0]));
+    size_t count = zkr__servers_count(parts.servers);
+    struct hosts_list *list =
+        calloc(1, sizeof(*list) + count * sizeof(list->servers[0]));
     if (list == NULL) {
         zkr__hosts_done(&parts);
         return zkr__no_memory("hosts", text);
@@ -298,11 +292,9 @@ int zkr_hosts_parse(const char *text, struct zkr_hosts **ret_hosts)
 
 void zkr_hosts_free(struct zkr_hosts *hosts)
 {
-    struct hosts_list *list;
-
     if (hosts == NULL)
         return;
-    list = ZKR__CONTAINER(hosts, struct hosts_list, public);
+    struct hosts_list *list = ZKR__CONTAINER(hosts, struct hosts_list, public);
     zkr__hosts_done(&list->parts);
     free(list);
 }

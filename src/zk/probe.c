@@ -44,12 +44,11 @@ static int start_connect(const struct addrinfo *info)
 {
     int fd =
         socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    int saved;
 
     if (fd >= 0 && (connect(fd, info->ai_addr, info->ai_addrlen) == 0 ||
                     errno == EINPROGRESS))
         return fd;
-    saved = errno;
+    int saved = errno;
     if (fd >= 0)
         (void)close(fd);
     return -saved;
@@ -134,14 +133,13 @@ static const char *deed_of(const struct probe_target *t)
 static const char *tried(const struct targets *all, char text[TRIED_MAX])
 {
     bool alike = all->refused == all->count;
-    size_t used;
 
     text[0] = '\0';
     if (all->count < 2)
         return text;
-    used = (size_t)snprintf(text, TRIED_MAX,
-                            " (tried %zu servers: %zu accepted, %zu refused",
-                            all->count, all->accepted, all->refused);
+    size_t used = (size_t)snprintf(
+        text, TRIED_MAX, " (tried %zu servers: %zu accepted, %zu refused",
+        all->count, all->accepted, all->refused);
     for (size_t i = 0; !alike && i < all->count && used < TRIED_MAX; i++)
         used += (size_t)snprintf(text + used, TRIED_MAX - used, "; %s: %s",
                                  all->target[i].name, deed_of(&all->target[i]));
@@ -155,12 +153,11 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
 {
     struct targets all = { .count = 0 };
     char text[TRIED_MAX];
-    int64_t deadline;
     const char *mute = NULL;
     const struct probe_target *secretive = NULL;
 
     zkr__servers_each(servers, start_server, &all);
-    deadline = zkr__clock_deadline(timeout_ms);
+    int64_t deadline = zkr__clock_deadline(timeout_ms);
     for (size_t i = 0; i < all.count; i++) {
         struct probe_target *t = &all.target[i];
 

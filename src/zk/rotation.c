@@ -25,10 +25,9 @@ static struct addrinfo *resolve(const char *server, size_t len)
                                     .ai_flags = AI_NUMERICSERV };
     struct addrinfo *info = NULL;
     char host[SERVER_MAX];
-    char *colon;
 
     (void)snprintf(host, sizeof(host), "%.*s", (int)len, server);
-    colon = strrchr(host, ':');
+    char *colon = strrchr(host, ':');
     if (colon == NULL)
         return NULL;
     *colon = '\0';

@@ -118,7 +118,6 @@ static int give_password(sasl_conn_t *conn, void *context, int id,
     struct zkr__sasl *sasl = context;
     char *read = NULL;
     const char *password;
-    size_t len;
 
     (void)conn;
     (void)id;
@@ -129,7 +128,7 @@ static int give_password(sasl_conn_t *conn, void *context, int id,
     }
     password =
         sasl->password != NULL ? sasl->password : sasl->credentials->password;
-    len = strlen(password);
+    size_t len = strlen(password);
     free(sasl->secret);
     sasl->secret = calloc(1, sizeof(*sasl->secret) + len);
     if (sasl->secret == NULL)
@@ -243,21 +242,19 @@ static int start(const struct zkr_session_opts *opts,
 /* Others than SASL_NOMECH depend on the server, or on what it asks for. */
 int zkr__sasl_check(const struct zkr_session_opts *opts)
 {
-    struct zkr__credentials *credentials;
     struct zkr__sasl *sasl = NULL;
-    int rc;
 
     (void)pthread_once(&once, prepare);
     if (prepared != SASL_OK)
         return zkr__fail(ZKR_ESYSTEM, "session: Cyrus SASL: %s",
                          sasl_errstring(prepared, NULL, NULL));
-    credentials = zkr__credentials_new(opts);
+    struct zkr__credentials *credentials = zkr__credentials_new(opts);
     if (credentials != NULL)
         sasl = zkr__sasl_new(opts, credentials);
     zkr__credentials_unref(credentials);
     if (sasl == NULL)
         return zkr__no_memory("session", NULL);
-    rc = start(opts, sasl);
+    int rc = start(opts, sasl);
     zkr__sasl_free(sasl);
     if (rc == SASL_NOMECH)
         return zkr__fail(ZKR_EINVAL,

@@ -134,13 +134,12 @@ static int check_sasl(const struct zkr_session_opts *o)
 static int load_sasl(struct zkr_session_opts *o)
 {
     char *password = NULL;
-    int rc;
 
     if (o->sasl_mechanism == NULL && o->sasl_service == NULL &&
         o->sasl_host == NULL && o->sasl_realm == NULL && o->sasl_user == NULL &&
         o->sasl_password == NULL && o->sasl_password_file == NULL)
         return ZKR_OK;
-    rc = check_sasl(o);
+    int rc = check_sasl(o);
     if (rc == ZKR_OK && o->sasl_password_file != NULL) {
         rc = zkr__security_read_password(o->sasl_password_file, &password);
         o->sasl_password = password;

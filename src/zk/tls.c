@@ -84,14 +84,13 @@ static int load_files(SSL_CTX *ctx, const struct zkr_session_opts *o)
 static int new_ctx(const struct zkr_session_opts *o, SSL_CTX **ret_ctx)
 {
     SSL_CTX *ctx;
-    int rc;
 
     ERR_clear_error();
     ctx = SSL_CTX_new(TLS_client_method());
     if (ctx == NULL)
         return zkr__no_memory("session", NULL);
     SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
-    rc = load_files(ctx, o);
+    int rc = load_files(ctx, o);
     if (rc == ZKR_OK)
         *ret_ctx = ctx;
     else
@@ -172,13 +171,12 @@ static bool shake_without_signal(SSL *ssl, int64_t deadline, int *ret_error)
     sigset_t pipe;
     sigset_t before;
     sigset_t pending;
-    bool shaken;
 
     (void)sigemptyset(&pipe);
     (void)sigaddset(&pipe, SIGPIPE);
     (void)sigpending(&pending);
     (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    shaken = shake(ssl, deadline, ret_error);
+    bool shaken = shake(ssl, deadline, ret_error);
     if (sigismember(&pending, SIGPIPE) != 1)
         (void)sigtimedwait(&pipe, NULL, &none);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -38,15 +38,13 @@ static zhandle_t *init_secure(const struct zkr__zk_init *i)
         .callbacks = i->sasl != NULL ? zkr__sasl_callbacks(i->sasl) : NULL,
     };
     char *files = o->tls_ca != NULL ? list_files(o) : NULL;
-    zhandle_t *zh;
-    int error;
 
     if (o->tls_ca != NULL && files == NULL)
         return NULL;
-    zh = zookeeper_init_secure(i->config->servers, files, i->watcher,
-                               i->config->timeout_ms, NULL, i->context, flags,
-                               i->log, i->sasl != NULL ? &sasl : NULL);
-    error = errno;
+    zhandle_t *zh = zookeeper_init_secure(
+        i->config->servers, files, i->watcher, i->config->timeout_ms, NULL,
+        i->context, flags, i->log, i->sasl != NULL ? &sasl : NULL);
+    int error = errno;
     if (files != NULL)
         explicit_bzero(files, strlen(files));
     free(files);
@@ -77,11 +75,10 @@ static int init(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 static int init_in_order(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    int error;
 
     (void)pthread_mutex_lock(&lock);
     zoo_deterministic_conn_order(1);
-    error = init(i, ret_zh);
+    int error = init(i, ret_zh);
     zoo_deterministic_conn_order(0);
     (void)pthread_mutex_unlock(&lock);
     return error;
@@ -92,11 +89,11 @@ int zkr__zk_init(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
     sigset_t all;
     sigset_t before;
-    int error;
 
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = i->config->in_order ? init_in_order(i, ret_zh) : init(i, ret_zh);
+    int error =
+        i->config->in_order ? init_in_order(i, ret_zh) : init(i, ret_zh);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }

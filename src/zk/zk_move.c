@@ -142,11 +142,9 @@ static void move_mine(struct zkr__move *move)
 
 void zkr__move_on_log(const char *line)
 {
-    struct zkr__move *move;
-
     if (atomic_load(&count) == 0 || !has_failed(line))
         return;
-    move = zkr__move_of_thread();
+    struct zkr__move *move = zkr__move_of_thread();
     if (move != NULL)
         move_mine(move);
 }

@@ -132,14 +132,12 @@ static enum zkr_log_level level_of(const char *line)
 static void note_fault(const char *line)
 {
     struct zkr__move *move = zkr__move_of_thread();
-    struct zkr__zk *zk;
-    struct zkr__zk_fault fault;
 
     if (move == NULL)
         return;
-    zk = ZKR__CONTAINER(move, struct zkr__zk, move);
+    struct zkr__zk *zk = ZKR__CONTAINER(move, struct zkr__zk, move);
     (void)pthread_mutex_lock(&zk->lock);
-    fault = zk->last;
+    struct zkr__zk_fault fault = zk->last;
     fault.at = zkr__clock_boot();
     if (!zkr__fault_read(line, &fault))
         (void)memcpy(zk->last.server, fault.server, sizeof(fault.server));
@@ -198,13 +196,12 @@ static void tell(enum zkr_log_level level, const char *text)
 static void renew_auth(const char *line)
 {
     struct zkr__move *move;
-    struct zkr__zk *zk;
     struct zkr__credentials *c = NULL;
 
     if (strstr(line, "nitiated connection to server") == NULL ||
         (move = zkr__move_of_thread()) == NULL)
         return;
-    zk = ZKR__CONTAINER(move, struct zkr__zk, move);
+    struct zkr__zk *zk = ZKR__CONTAINER(move, struct zkr__zk, move);
     zkr__latch_shut();
     if (zk->renewed) {
         zk->renewed = false;
@@ -369,7 +366,6 @@ static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
     const struct zkr_session_opts *opts = config->opts;
     struct zkr__zk_init init = { config, NULL, on_session_event, zk, on_log };
     char name[ZKR__THREAD_NAME_MAX];
-    int error;
 
     if (ZKR__CLIENT_INSIDE && opts != NULL && opts->sasl_mechanism != NULL) {
         init.sasl = zk->sasl = zkr__sasl_new(opts, zk->credentials);
@@ -377,7 +373,7 @@ static int init_handle(struct zkr__zk *zk, const struct zkr__zk_config *config)
             return no_handle(ENOMEM);
     }
     zkr__move_name_threads(&zk->move, name);
-    error = zkr__zk_init(&init, &zk->zh);
+    int error = zkr__zk_init(&init, &zk->zh);
     zkr__move_restore_name(name);
     return zk->zh != NULL ? ZKR_OK : no_handle(error);
 }
@@ -386,18 +382,15 @@ int zkr__zk_open(const struct zkr__zk_config *config,
                  const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
-    struct zkr__zk *zk;
-    int rc;
-
     if (zkr_session_stuck_handles() >= STUCK_MAX)
         return zkr__fail(ZKR_ESYSTEM, "the ZooKeeper client has not given back "
                                       "too many handles of this process");
-    zk = new_zk(upcalls, session);
+    struct zkr__zk *zk = new_zk(upcalls, session);
     if (zk == NULL)
         return no_handle(ENOMEM);
     begin_learning(zk);
     zk->credentials = zkr__credentials_ref(config->credentials);
-    rc = init_handle(zk, config);
+    int rc = init_handle(zk, config);
     if (rc != ZKR_OK) {
         free_zk(zk);
         return rc;
@@ -706,13 +699,12 @@ static int submit_create(struct zkr__zk *zk, const struct zkr__zk_request *r,
     bool has_ttl =
         r->mode == ZKR_CREATE_TTL || r->mode == ZKR_CREATE_TTL_SEQUENTIAL;
     struct ACL_vector acl;
-    int rc;
 
     if (!borrow_acl(zk, r, &acl))
         return ZKR_ENOMEM;
-    rc = zoo_acreate2_ttl(zk->zh, r->path, r->data, (int)r->data_len, &acl,
-                          mode_of(r->mode), has_ttl ? r->special->ttl_ms : -1,
-                          on_create, id);
+    int rc = zoo_acreate2_ttl(zk->zh, r->path, r->data, (int)r->data_len, &acl,
+                              mode_of(r->mode),
+                              has_ttl ? r->special->ttl_ms : -1, on_create, id);
     free(acl.data);
     return rc;
 }
