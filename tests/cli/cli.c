@@ -4,17 +4,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "fixture.h"
 #include "spawn.h"
 
 static char dir[] = "/tmp/zkrecipes-cli-XXXXXX";
@@ -45,11 +35,9 @@ void cli_teardown(void)
 
 int cli_run(const struct server_opts *opts, int (*run_group)(void))
 {
-    int result;
-
     if (cli_setup() != 0)
         return 1;
-    result = run_with_server(opts, run_group);
+    int result = run_with_server(opts, run_group);
     cli_teardown();
     return result;
 }
@@ -69,7 +57,6 @@ void cli_start(struct cli *c, const char *program, const char *const *args)
     static int number;
     char *argv[32] = { (char *)program };
     int ends[2];
-    int out;
     size_t n = 0;
 
     while (args[n] != NULL && n < 30) {
@@ -77,7 +64,7 @@ void cli_start(struct cli *c, const char *program, const char *const *args)
         n++;
     }
     (void)snprintf(c->output, sizeof(c->output), "%s/output-%d", dir, ++number);
-    out = open(c->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    int out = open(c->output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     assert_true(out >= 0);
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     c->pid = spawn_bound(argv, ends[0], out);
@@ -87,35 +74,22 @@ void cli_start(struct cli *c, const char *program, const char *const *args)
     (void)close(out);
 }
 
-struct ending {
-    pid_t pid;
-    int status;
-};
-
-static bool has_ended(void *arg)
-{
-    struct ending *e = arg;
-
-    return waitpid(e->pid, &e->status, WNOHANG) == e->pid;
-}
-
 /* The exit status of ThreadSanitizer by tools/test.sh, which no verb uses. */
 #define SANITIZER_FOUND 86
 
 int cli_end(struct cli *c)
 {
-    struct ending e = { .pid = c->pid };
+    int status = 0;
 
     (void)close(c->in);
-    if (!wait_until(has_ended, &e, SOON_MS)) {
+    if (!COMES(waitpid(c->pid, &status, WNOHANG) == c->pid, SOON_MS)) {
         (void)kill(c->pid, SIGKILL);
         (void)waitpid(c->pid, NULL, 0);
         fail_msg("it does not end; it has said: %s", cli_said(c));
     }
-    if (WIFEXITED(e.status) && WEXITSTATUS(e.status) == SANITIZER_FOUND)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == SANITIZER_FOUND)
         fail_msg("a sanitizer has said: %s", cli_said(c));
-    return WIFSIGNALED(e.status) ? 128 + WTERMSIG(e.status)
-                                 : WEXITSTATUS(e.status);
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 void cli_end_with(struct cli *c, int code, const char *const *texts,
@@ -128,7 +102,7 @@ void cli_end_with(struct cli *c, int code, const char *const *texts,
         _fail(file, line);
     }
     for (; *texts != NULL; texts++)
-        text_has(cli_said(c), *texts, 1, file, line);
+        test_has(cli_said(c), *texts, 1, file, line);
 }
 
 void cli_write(const char *file, const char *text, mode_t mode)
@@ -144,10 +118,9 @@ void cli_write(const char *file, const char *text, mode_t mode)
 static const char *read_all(const char *file, char *text, size_t size)
 {
     FILE *f = fopen(file, "re");
-    size_t n;
 
     assert_non_null(f);
-    n = fread(text, 1, size - 1, f);
+    size_t n = fread(text, 1, size - 1, f);
     text[n] = '\0';
     (void)fclose(f);
     return text;
@@ -178,24 +151,9 @@ int text_count(const char *in, const char *text)
     return count;
 }
 
-struct saying {
-    const struct cli *c;
-    const char *text;
-    int times;
-};
-
-static bool has_said(void *arg)
-{
-    struct saying *s = arg;
-
-    return text_count(cli_said(s->c), s->text) >= s->times;
-}
-
 void cli_wait_said_often(const struct cli *c, const char *text, int times)
 {
-    struct saying s = { c, text, times };
-
-    if (!wait_until(has_said, &s, SOON_MS))
+    if (!COMES(text_count(cli_said(c), text) >= times, SOON_MS))
         fail_msg("it has not said '%s' %d times but: %s", text, times,
                  cli_said(c));
 }
@@ -221,14 +179,12 @@ static bool read_stat(pid_t pid, char *name, char *state, int *parent)
     char file[64];
     char line[512] = "";
     char *open_, *close_;
-    FILE *f;
-    bool ok;
 
-    (void)snprintf(file, sizeof(file), "/proc/%d/stat", (int)pid);
-    f = fopen(file, "re");
+    PRINT(file, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(file, "re");
     if (f == NULL)
         return false;
-    ok = fgets(line, sizeof(line), f) != NULL;
+    bool ok = fgets(line, sizeof(line), f) != NULL;
     (void)fclose(f);
     open_ = strchr(line, '(');
     close_ = strrchr(line, ')');
@@ -248,37 +204,23 @@ char process_state(pid_t pid)
     return read_stat(pid, name, &state, &parent) ? state : 0;
 }
 
-struct wanted {
-    pid_t pid;
-    char state;
-};
-
-static bool is_in_state(void *arg)
-{
-    struct wanted *w = arg;
-
-    return process_state(w->pid) == w->state;
-}
-
 void wait_process_state(pid_t pid, char state)
 {
-    struct wanted w = { pid, state };
-
-    if (!wait_until(is_in_state, &w, SOON_MS))
+    if (!COMES(process_state(pid) == state, SOON_MS))
         fail_msg("process %d is in state '%c', not '%c'", (int)pid,
                  process_state(pid), state);
 }
 
-static bool is_gone(void *arg)
+static bool is_gone(pid_t pid)
 {
-    char state = process_state(*(pid_t *)arg);
+    char state = process_state(pid);
 
     return state == 0 || state == 'Z';
 }
 
 void wait_process_gone(pid_t pid)
 {
-    if (!wait_until(is_gone, &pid, SOON_MS))
+    if (!COMES(is_gone(pid), SOON_MS))
         fail_msg("process %d lives", (int)pid);
 }
 
@@ -295,39 +237,34 @@ static pid_t above_guard(pid_t pid)
                : pid;
 }
 
-struct family {
-    pid_t parent;
-    const char *name;
-    pid_t child;
-};
-
-static bool find_child(void *arg)
+/* 0 when there is none. */
+static pid_t find_child(pid_t parent, const char *name)
 {
-    struct family *f = arg;
     DIR *proc = opendir("/proc");
     struct dirent *entry;
+    pid_t child = 0;
 
-    while (proc != NULL && f->child == 0 && (entry = readdir(proc)) != NULL) {
-        char name[32];
+    while (proc != NULL && child == 0 && (entry = readdir(proc)) != NULL) {
+        char its_name[32];
         char state;
-        int parent;
+        int its_parent;
         pid_t pid = (pid_t)atoi(entry->d_name);
 
-        if (pid > 0 && read_stat(pid, name, &state, &parent) &&
-            strcmp(name, f->name) == 0 &&
-            (parent == f->parent || above_guard(parent) == f->parent))
-            f->child = pid;
+        if (pid > 0 && read_stat(pid, its_name, &state, &its_parent) &&
+            strcmp(its_name, name) == 0 &&
+            (its_parent == parent || above_guard(its_parent) == parent))
+            child = pid;
     }
     if (proc != NULL)
         (void)closedir(proc);
-    return f->child != 0;
+    return child;
 }
 
 pid_t wait_child_of(pid_t parent, const char *name)
 {
-    struct family f = { parent, name, 0 };
+    pid_t child;
 
-    if (!wait_until(find_child, &f, SOON_MS))
+    if (!COMES((child = find_child(parent, name)) != 0, SOON_MS))
         fail_msg("process %d has no child %s", (int)parent, name);
-    return f.child;
+    return child;
 }

@@ -2,11 +2,12 @@
 /* Starts zk-lockctl, and reads the output of it and its command. */
 #pragma once
 
+#include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "fixture.h"
-#include "texts.h"
 
 /* Make a directory for the files of the tests, and remove it. */
 int cli_setup(void);

@@ -4,19 +4,11 @@
  */
 #include "faulty_calls.h"
 
-#include <errno.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <zkrecipes/zkrecipes.h>
 
@@ -147,7 +139,6 @@ __typeof__(zkr_session_open_async) faulty_session_open;
 int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
                         zkr_open_fn fn, void *user, zkr_session **ret_session)
 {
-    (void)hosts;
     if (fails(ENOMEM))
         return ZKR_ENOMEM;
     (void)snprintf(faulty_auth, sizeof(faulty_auth), "%s %s",

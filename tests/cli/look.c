@@ -2,18 +2,8 @@
 /* Runs zk-lockctl to its end, and reads its output. */
 #include "look.h"
 
-#include "fixture.h"
-
-#include <fcntl.h>
 #include <regex.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 char look_out[1 << 20];
 char look_err[1 << 16];
@@ -46,13 +36,12 @@ static void renew(int *fd, const char *name)
 static pid_t start(char *const *argv, int out, int err)
 {
     pid_t pid = fork();
-    int in;
 
     assert_true(pid >= 0);
     if (pid > 0)
         return pid;
     (void)signal(SIGINT, SIG_DFL); /* a shell may have it ignored */
-    in = open("/dev/null", O_RDONLY);
+    int in = open("/dev/null", O_RDONLY);
     if (setsid() < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 ||
         dup2(err, 2) < 0 || close_range(3, ~0u, 0) < 0)
         _exit(126);
@@ -94,22 +83,16 @@ int look_at(const char *const *args)
     return end_tool(start_tool(args));
 }
 
-static bool has_written(void *fd)
-{
-    struct stat st;
-
-    return fstat(*(int *)fd, &st) == 0 && st.st_size > 0;
-}
-
 int look_at_until(const char *const *args, int after_ms)
 {
     pid_t pid = start_tool(args);
-    bool written = wait_until(has_written, &look_out_fd, SOON_MS);
-    int status;
+    struct stat st;
+    bool written =
+        COMES(fstat(look_out_fd, &st) == 0 && st.st_size > 0, SOON_MS);
 
     sleep_ms(after_ms);
     (void)kill(pid, SIGINT);
-    status = end_tool(pid);
+    int status = end_tool(pid);
     if (!written)
         fail_msg("it has written nothing: %s", look_err);
     return status;
@@ -117,19 +100,15 @@ int look_at_until(const char *const *args, int after_ms)
 
 void look_assert_schema(const char *definition)
 {
-    char command[1024];
     char faults[4096];
-    FILE *jq;
-    size_t n;
+    FILE *jq = popen(textf("jq -r --slurpfile schema '%s' --arg definition %s "
+                           "-f '%s' </proc/%d/fd/%d 2>&1",
+                           SCHEMA, definition, SCHEMA_CHECK, (int)getpid(),
+                           look_out_fd),
+                     "r");
 
-    (void)snprintf(command, sizeof(command),
-                   "jq -r --slurpfile schema '%s' --arg definition %s "
-                   "-f '%s' </proc/%d/fd/%d 2>&1",
-                   SCHEMA, definition, SCHEMA_CHECK, (int)getpid(),
-                   look_out_fd);
-    jq = popen(command, "r");
     assert_non_null(jq);
-    n = fread(faults, 1, sizeof(faults) - 1, jq);
+    size_t n = fread(faults, 1, sizeof(faults) - 1, jq);
     faults[n] = '\0';
     if (pclose(jq) != 0 || n > 0)
         fail_msg("by the schema: %s\n%.4000s", faults, look_out);
@@ -149,19 +128,6 @@ int look(const char *words)
         args[n++] = w;
     args[n] = NULL;
     return look_at(args);
-}
-
-const char *line(const char *format, ...)
-{
-    static char text[16][2048];
-    static size_t next;
-    char *buffer = text[next++ % COUNT(text)];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(buffer, sizeof(text[0]), format, args);
-    va_end(args);
-    return buffer;
 }
 
 void look_for(int code, const char *file, int number, const char *words)
@@ -230,8 +196,8 @@ int64_t look_make(struct admin *by, const char *path, const char *data,
         (void)admin_create(admin, full, NULL);
         *p = '/';
     }
-    assert_ok(admin_create_flags(by, full, data, flags, NULL, 0));
-    assert_ok(admin_exists(admin, full, &stat));
+    ok(admin_create_flags(by, full, data, flags, NULL, 0));
+    ok(admin_exists(admin, full, &stat));
     return stat.czxid;
 }
 
@@ -248,21 +214,21 @@ void look_permit(const char *path, int32_t perms)
     struct ACL acl = { perms, ZOO_ANYONE_ID_UNSAFE };
     struct ACL_vector acls = { 1, &acl };
 
-    assert_ok(admin_set_acl(admin, path, &acls));
+    ok(admin_set_acl(admin, path, &acls));
 }
 
 const char *first_child(const char *path)
 {
     AUTO(text) name = nth_child(path, 0);
 
-    return line("%s/%s", path, name);
+    return textf("%s/%s", path, name);
 }
 
 const char *data_of_first(const char *path)
 {
     static char data[2048];
 
-    assert_ok(admin_get(admin, first_child(path), data, sizeof(data)));
+    ok(admin_get(admin, first_child(path), data, sizeof(data)));
     return data;
 }
 
@@ -302,7 +268,7 @@ static void make_nodes(const char *nodes, struct admin *const clients[3])
         if (data != NULL)
             *data++ = '\0';
         (void)look_make(*n == 'p' ? admin : clients[*n - 'a'],
-                        line("%s/%s", look_root, n + 2), data,
+                        textf("%s/%s", look_root, n + 2), data,
                         *n == 'p' ? 0 : ZOO_EPHEMERAL);
     }
 }
@@ -325,12 +291,10 @@ static const char *expand(const char *words)
 
 static void play(const struct scene *s)
 {
-    const char *out;
-
     LOOK(s->code, "%s", expand(s->words));
     if (strstr(s->words, "-o json ") != NULL)
         look_assert_schema("document");
-    out = look_golden();
+    const char *out = look_golden();
     if (s->out != NULL && strcmp(out, s->out) != 0)
         fail_msg("%s: %s", s->words, out);
     for (size_t i = 0; i < COUNT(s->has) && s->has[i] != NULL; i++) {

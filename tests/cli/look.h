@@ -2,11 +2,11 @@
 /* Runs zk-lockctl to its end, and reads its output. */
 #pragma once
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <zookeeper/proto.h>
 
 #include "cli.h"
-#include "proxy.h"
-#include "scope.h"
 
 SCOPED(struct proxy, proxy, proxy_stop)
 
@@ -19,10 +19,8 @@ extern int look_out_fd, look_err_fd;
  * arguments are words, with blanks between. Its exit code; 128 + n after signal
  * n. */
 int look(const char *words);
-/* Format words, in one of several static buffers. */
-const char *line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Run the tool with words of this format; it must end with that code. */
-#define LOOK(code, ...) look_for(code, __FILE__, __LINE__, line(__VA_ARGS__))
+#define LOOK(code, ...) look_for(code, __FILE__, __LINE__, textf(__VA_ARGS__))
 void look_for(int code, const char *file, int number, const char *words);
 /* The same, argument by argument, with NULL at the end. */
 int look_at(const char *const *args);

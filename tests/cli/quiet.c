@@ -23,28 +23,23 @@ long quiet_requests(struct proxy *p)
     return sum;
 }
 
-struct quiet {
-    struct proxy *proxy;
-    int64_t idle_ms;
-    long count;
-    int64_t since_ms;
-};
-
-static bool is_quiet(void *arg)
+/* For how long there was no request. It has `count` and the time of the last
+ * one brought up to date. */
+static int64_t quiet_ms(struct proxy *p, long *count, int64_t *since_ms)
 {
-    struct quiet *q = arg;
-    long count = quiet_requests(q->proxy);
+    long requests = quiet_requests(p);
 
-    if (count != q->count) {
-        q->count = count;
-        q->since_ms = now_ms();
+    if (requests != *count) {
+        *count = requests;
+        *since_ms = now_ms();
     }
-    return now_ms() - q->since_ms >= q->idle_ms;
+    return now_ms() - *since_ms;
 }
 
 void quiet_wait(struct proxy *p, int64_t idle_ms)
 {
-    struct quiet q = { p, idle_ms, quiet_requests(p), now_ms() };
+    int64_t since_ms = now_ms();
+    long count = quiet_requests(p);
 
-    assert_true(wait_until(is_quiet, &q, SOON_MS));
+    AWAIT(quiet_ms(p, &count, &since_ms) >= idle_ms);
 }

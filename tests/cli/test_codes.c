@@ -55,7 +55,7 @@ TEST(the_table_is_read)
 
 static int64_t make(struct admin *who, const char *name, const char *data)
 {
-    return look_make(who, line("%s/%s", root, name), data, ZOO_EPHEMERAL);
+    return look_make(who, textf("%s/%s", root, name), data, ZOO_EPHEMERAL);
 }
 
 #define RECORD(host, pid)                                                      \
@@ -75,10 +75,10 @@ static void make_slots(void)
     for (size_t i = 0; i < COUNT(slots); i++)
         (void)make(
             admin,
-            line("slots/%s/leases/_c_a-lease-%010d", slots[i][0], (int)i),
-            line("{\"host\":\"me\",\"pid\":7,\"limit\":%s,"
-                 "\"library\":\"zkrecipes 0.1.0\"}",
-                 slots[i][1]));
+            textf("slots/%s/leases/_c_a-lease-%010d", slots[i][0], (int)i),
+            textf("{\"host\":\"me\",\"pid\":7,\"limit\":%s,"
+                  "\"library\":\"zkrecipes 0.1.0\"}",
+                  slots[i][1]));
 }
 
 /* A path with a node of each recipe, and of other programs: "of/NAME". */
@@ -101,14 +101,14 @@ static void make_uses(void)
     };
 
     for (size_t i = 0; i < COUNT(nodes); i++)
-        (void)make(admin, line("of/%s", nodes[i]), "x");
+        (void)make(admin, textf("of/%s", nodes[i]), "x");
     (void)make(admin, "of/evil/x-lock-0000000000", "\033[2Jgone\n");
     (void)look_make(admin,
-                    line("%s/of/stays/\xe2\x80\xae-lock-0000000000", root),
+                    textf("%s/of/stays/\xe2\x80\xae-lock-0000000000", root),
                     "old", 0);
-    assert_ok(admin_set(admin, line("%s/of/program", root), "12345678"));
-    assert_ok(admin_create(admin, line("%s/of/counter", root), "12345678"));
-    assert_ok(admin_create(admin, line("%s/of/json", root), "{\"size\":7}"));
+    ok(admin_set(admin, textf("%s/of/program", root), "12345678"));
+    ok(admin_create(admin, textf("%s/of/counter", root), "12345678"));
+    ok(admin_create(admin, textf("%s/of/json", root), "{\"size\":7}"));
 }
 
 TEST(the_world_is_made)
@@ -118,15 +118,15 @@ TEST(the_world_is_made)
                                          "closed" };
 
     for (size_t i = 0; i < COUNT(lists); i++)
-        assert_ok(admin_create(admin, line("%s/%s", root, lists[i]), NULL));
-    assert_ok(admin_create(admin, line("%s/not-a-lock/member", root), "x"));
+        ok(admin_create(admin, textf("%s/%s", root, lists[i]), NULL));
+    ok(admin_create(admin, textf("%s/not-a-lock/member", root), "x"));
     (void)setenv("T",
-                 line("%lld", (long long)make(admin, "held/lock-0000000000",
-                                              "somebody")),
+                 textf("%lld", (long long)make(admin, "held/lock-0000000000",
+                                               "somebody")),
                  1);
     (void)setenv("U",
-                 line("%lld", (long long)make(second, "second/lock-0000000000",
-                                              RECORD("me", "7"))),
+                 textf("%lld", (long long)make(second, "second/lock-0000000000",
+                                               RECORD("me", "7"))),
                  1);
     (void)make(second,
                "election/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-latch-"
@@ -146,8 +146,8 @@ TEST(the_world_is_made)
     y = make(second, "ring/y/lock-0000000000", RECORD("you", "8"));
     (void)make(second, "ring/x/lock-0000000001", RECORD("you", "8"));
     (void)make(admin, "ring/y/lock-0000000001", RECORD("me", "7"));
-    (void)setenv("RING", line("%lld,%lld", (long long)x, (long long)y), 1);
-    look_permit(line("%s/closed", root), 0);
+    (void)setenv("RING", textf("%lld,%lld", (long long)x, (long long)y), 1);
+    look_permit(textf("%s/closed", root), 0);
     (void)setenv("L", LOCKCTL, 1);
     (void)setenv("VERSION", ZKR_VERSION_STRING, 1);
     (void)setenv("R", root, 1);
@@ -168,14 +168,13 @@ static const char functions[] =
 
 static bool is_right(const struct row *row)
 {
-    char script[2000 + sizeof(functions)];
     struct cli c;
-    int code;
 
     (void)setenv("V", row->verb, 1);
-    PRINT(script, "%s%s", functions, row->command);
-    cli_start(&c, "/bin/bash", (const char *const[]){ "-c", script, NULL });
-    code = cli_end(&c);
+    cli_start(&c, "/bin/bash",
+              (const char *const[]){
+                  "-c", textf("%s%s", functions, row->command), NULL });
+    int code = cli_end(&c);
     if (code != row->code)
         print_error("%s: %s: exit code %d, not %d: %s\n", row->verb,
                     row->command, code, row->code, cli_said(&c));
@@ -188,7 +187,6 @@ static bool can_be_tried(const struct row *row)
 #ifdef __SANITIZE_THREAD__
     return strstr(row->command, "ulimit -s") == NULL;
 #else
-    (void)row;
     return true;
 #endif
 }

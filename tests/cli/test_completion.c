@@ -7,10 +7,9 @@ static const char *said_by(const char *shell, const char *script)
 {
     const char *args[] = { "-c", script, LOCKCTL, NULL };
     struct cli c;
-    int code;
 
     cli_start(&c, shell, args);
-    code = cli_end(&c);
+    int code = cli_end(&c);
     if (code != 0)
         fail_msg("%s ended with %d: %s", shell, code, cli_said(&c));
     return cli_said(&c);
@@ -19,14 +18,12 @@ static const char *said_by(const char *shell, const char *script)
 /* The words that bash offers for a line, one on each line. */
 static const char *bash_offers(const char *words)
 {
-    char script[1024];
-
-    PRINT(script,
-          "set -eu; eval \"$(\"$0\" completion bash)\"; "
-          "COMP_WORDS=(\"$0\" %s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
-          "_zk_lockctl; printf '%%s\\n' \"${COMPREPLY[@]-}\"",
-          words);
-    return said_by("/bin/bash", script);
+    return said_by(
+        "/bin/bash",
+        textf("set -eu; eval \"$(\"$0\" completion bash)\"; "
+              "COMP_WORDS=(\"$0\" %s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+              "_zk_lockctl; printf '%%s\\n' \"${COMPREPLY[@]-}\"",
+              words));
 }
 
 TEST(the_scripts_are_what_the_shells_understand)

@@ -2,8 +2,6 @@
 /* Tests of contexts: which ensemble is meant, what the file may say, and the
  * verb. */
 
-#include <sys/stat.h>
-
 #include "look.h"
 
 static const char *config(void)
@@ -49,11 +47,10 @@ static const char *shown(const char *words)
 {
     static char all[1024];
     const json_t *item;
-    json_t *items;
     size_t i;
 
     LOOK(0, "%s context show -o json", words);
-    items = look_items("SettingList");
+    json_t *items = look_items("SettingList");
     all[0] = '\0';
     json_array_foreach(items, i, item)(void)
         sprintf(all + strlen(all), "%s,%s,%s\r\n", text_of(item, "setting"),
@@ -65,17 +62,17 @@ TEST(the_first_that_is_given_counts)
 {
     static const char by_one[] = "servers,one:1/of-one,context\r\n"
                                  "timeout,1s,context\r\n";
-    char two_file[256];
 
     assert_string_equal(shown(""), "servers,127.0.0.1:2181,default\r\n");
     cli_write(config(), pair, 0600);
-    assert_string_equal(shown(""), line("context,one,file\r\n%s", by_one));
+    assert_string_equal(shown(""), textf("context,one,file\r\n%s", by_one));
 
-    PRINT(two_file, "servers,two:2,context\r\nauth-file,%s,context\r\n",
-          cli_file("./zk-lockctl/secrets/two"));
+    const char *two_file =
+        textf("servers,two:2,context\r\nauth-file,%s,context\r\n",
+              cli_file("./zk-lockctl/secrets/two"));
     (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
     assert_string_equal(shown(""),
-                        line("context,two,environment\r\n%s", two_file));
+                        textf("context,two,environment\r\n%s", two_file));
 
     /* Credentials of a context do not go to other servers. */
     look_on("env:3");
@@ -83,7 +80,7 @@ TEST(the_first_that_is_given_counts)
     assert_string_equal(shown("--tls-ca /x"),
                         "servers,env:3,environment\r\ntls-ca,/x,option\r\n");
     assert_string_equal(shown("--context one"),
-                        line("context,one,option\r\n%s", by_one));
+                        textf("context,one,option\r\n%s", by_one));
     assert_string_equal(shown("--servers opt:4"), "servers,opt:4,option\r\n");
     assert_string_equal(shown("--servers=opt:4 --context one --timeout 2s"),
                         "context,one,option\r\nservers,opt:4,option\r\n"
@@ -117,19 +114,17 @@ TEST(all_settings_of_a_context_are_used)
     struct ACL acl = { ZOO_PERM_ALL,
                        { "digest", "me:016djjlksVQS5RgX3M7biBGyYwY=" } };
     struct ACL_vector acls = { 1, &acl };
-    char path[64];
-    char below[128];
 
-    PRINT(path, "%s", new_path());
-    PRINT(below, "%s/lock", path);
+    const char *path = textf("%s", new_path());
+    const char *below = textf("%s/lock", path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_int_equal(admin_create(admin, below, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, below, &acls), ZOK);
     cli_write(config(),
-              line("[real]\nservers = %s%s\nauth-file = me.auth\n"
-                   "[open]\nservers = %s%s\n",
-                   server_hosts(the_server), path, server_hosts(the_server),
-                   path),
+              textf("[real]\nservers = %s%s\nauth-file = me.auth\n"
+                    "[open]\nservers = %s%s\n",
+                    server_hosts(the_server), path, server_hosts(the_server),
+                    path),
               0644);
     cli_write(cli_file("zk-lockctl/me.auth"), "digest:me:secret\n", 0600);
     LOOK(0, "run -v --context real /lock true");
@@ -205,8 +200,6 @@ TEST(a_file_that_others_may_write_is_refused)
 
 TEST(contexts_are_listed)
 {
-    json_t *items;
-
     cli_write(config(), pair, 0600);
     LOOK(0, "context");
     assert_string_equal(look_golden(), "CURRENT NAME SERVERS\n"
@@ -214,7 +207,7 @@ TEST(contexts_are_listed)
                                        "- two two:2\n");
     (void)setenv("ZK_LOCKCTL_CONTEXT", "two", 1);
     LOOK(0, "context -o json");
-    items = look_items("ContextList");
+    json_t *items = look_items("ContextList");
     assert_int_equal(json_array_size(items), 2);
     assert_true(
         json_is_false(json_object_get(json_array_get(items, 0), "current")));
@@ -237,12 +230,12 @@ TEST(break_and_errors_name_the_ensemble)
 {
     (void)look_make(admin, "/locks/named/lock-0000000000", "x", ZOO_EPHEMERAL);
     cli_write(config(),
-              line("[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
-                   server_hosts(the_server)),
+              textf("[here]\nservers = %s\n[away]\nservers = 127.0.0.1:1\n",
+                    server_hosts(the_server)),
               0600);
     LOOK(64, "break --no-4lw --context here named");
     assert_has(look_err, "  ensemble: here (127.0.0.1:");
     assert_refused(69, "context 'away': every server of 127.0.0.1:1 refused",
                    "ls --context away /");
-    assert_ok(admin_delete_tree(admin, "/locks/named"));
+    ok(admin_delete_tree(admin, "/locks/named"));
 }

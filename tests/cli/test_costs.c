@@ -5,10 +5,7 @@
  * names: docs/lockctl.md. */
 
 #include <sys/resource.h>
-#include <zookeeper/proto.h>
 
-#include "look.h"
-#include "proxy.h"
 #include "tmux.h"
 
 enum {
@@ -28,8 +25,8 @@ static char queue[64];
 
 static void make(struct admin *by, const char *dir, int i)
 {
-    assert_ok(admin_create_flags(by, line("%s/lock-%010d", dir, i), NULL,
-                                 ZOO_EPHEMERAL, NULL, 0));
+    ok(admin_create_flags(by, textf("%s/lock-%010d", dir, i), NULL,
+                          ZOO_EPHEMERAL, NULL, 0));
 }
 
 static void make_fleet(void)
@@ -85,17 +82,14 @@ static const char *waiting; /* what is said of the queue; NULL: anything */
 static void assert_costs(long most, int code, const char *words,
                          const char *path, const char *more)
 {
-    char line[256];
     int64_t before = cpu_ms();
-    long sent;
-    int got;
 
-    PRINT(line, "%s %s%s", words, path, more);
+    const char *line = textf("%s %s%s", words, path, more);
     look_on(proxy_hosts(proxy));
     proxy_reset_counts(proxy);
-    got = look(line);
+    int got = look(line);
     look_on(NULL);
-    sent = proxy_requests(proxy, PROXY_ANY);
+    long sent = proxy_requests(proxy, PROXY_ANY);
     print_message("%-60s %6ld requests %6lld ms of CPU time\n", line, sent,
                   (long long)(cpu_ms() - before));
     if (got != code || sent > most ||
@@ -133,9 +127,8 @@ TEST(a_wait_costs_one_more)
 TEST(a_second_look_is_at_the_suspects)
 {
     const long most = CONNECT + FIND + 2 * locks + waited;
-    char node[128];
 
-    PRINT(node, "%s/l0000/lock-0000000002", fleet);
+    const char *node = textf("%s/l0000/lock-0000000002", fleet);
     assert_int_equal(admin_create(admin, node, NULL), ZOK); /* persistent */
     assert_costs(most + 1 + LIST + 3, 1, "doctor --no-4lw --confirm 10ms",
                  fleet, "");
@@ -154,12 +147,9 @@ TEST(a_queue_costs_one_request_for_each_node)
  * say how long it is. */
 TEST(asking_for_the_holder_costs_a_handful)
 {
-    char text[64];
-
     assert_costs(CONNECT + LIST + 1, 0, "check --held", queue, "");
     assert_costs(CONNECT + LIST + 2, 0, "check --held -o json", queue, "");
-    PRINT(text, "%d waiting", queued - 1);
-    waiting = text;
+    waiting = textf("%d waiting", queued - 1);
     assert_costs(CONNECT + LIST + 1, 1, "check --free", queue, "");
     assert_costs(CONNECT + LIST + 1, 1, "check --held-by nobody", queue, "");
     assert_costs(CONNECT + 2 + LIST + 4, 75, "run -n", queue, " true");
@@ -171,25 +161,20 @@ TEST(asking_for_the_holder_costs_a_handful)
 /* Regression: it counted only the nodes that it had read. */
 TEST(top_counts_all_who_wait)
 {
-    char words[300];
-
     tmux_open(100, 24);
-    PRINT(words, "%s top --servers %s %s", LOCKCTL, server_hosts(the_server),
-          queue);
-    tmux_line("%s", words);
-    tmux_wait(line("1 lock, 1 held, %d waiting", queued - 1));
+    tmux_line("%s top --servers %s %s", LOCKCTL, server_hosts(the_server),
+              queue);
+    tmux_wait(textf("1 lock, 1 held, %d waiting", queued - 1));
     tmux_close();
 }
 
 /* Regression: it said "5 in the queue" of a queue this long. */
 TEST(a_limit_of_show_does_not_change_the_count)
 {
-    json_t *lock;
-
     LOOK(0, "show --no-4lw --limit 5 %s", queue);
-    assert_has(look_out, line("%d in the queue, 5 shown\n", queued));
+    assert_has(look_out, textf("%d in the queue, 5 shown\n", queued));
     LOOK(0, "show --limit 5 -o json %s", queue);
-    lock = json_array_get(look_items("LockQueue"), 0);
+    json_t *lock = json_array_get(look_items("LockQueue"), 0);
     assert_int_equal(json_integer_value(json_object_get(lock, "waiters")),
                      queued - 1);
     assert_int_equal(json_array_size(json_object_get(lock, "queue")), 5);
@@ -205,12 +190,10 @@ TEST(many_holders_are_all_read)
     assert_int_equal(admin_create(admin, readers, NULL), ZOK);
     for (int i = 0; i < 100; i++) {
         PRINT(node, "%s/_c_x-__READ__%010d", readers, i);
-        assert_int_equal(
-            admin_create(admin, node,
-                         line("{\"library\":\"zkrecipes\",\"host\":\"h%d\","
+        ok(admin_create(admin, node,
+                        textf("{\"library\":\"zkrecipes\",\"host\":\"h%d\","
                               "\"pid\":7}",
-                              i)),
-            ZOK);
+                              i)));
     }
     LOOK(0, "check --held-by h99:7 %s", readers);
     LOOK(1, "check --held-by h100:7 %s", readers);

@@ -3,14 +3,11 @@
  * data of others. Each call of the system fails once, on correct contents and
  * on hostile ones: memory and descriptors are given back, and the tool uses no
  * data that it has not read. For /proc see test_run_proc.c. */
-#include <stdbool.h>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <pthread.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/lockctl.h"
 #include "faulty_calls.h"
@@ -18,20 +15,16 @@
 #include "model/history.h"
 #include "protocol/owner.h"
 #include "spawn.h"
-#include "texts.h"
 #include "txn_file.h"
 #include "unit.h"
 
 int lockctl_fail(int exit_code, const char *format, ...)
 {
-    (void)format;
     return exit_code;
 }
 
 void lockctl_say(const struct lockctl *ctl, const char *format, ...)
 {
-    (void)ctl;
-    (void)format;
 }
 
 static char dir[] = "/tmp/zkrecipes-counted-XXXXXX";
@@ -63,10 +56,8 @@ static const char *expected; /* by the session; NULL: it is not opened */
 
 static void connect_with_auth(void)
 {
-    int code;
-
     faulty_auth[0] = '\0';
-    code = lockctl_connect(&ctl);
+    int code = lockctl_connect(&ctl);
     assert_null(faulty_auth_at); /* the password does not stay */
     if (faulty_auth[0] != '\0')
         assert_string_equal(faulty_auth, expected == NULL ? "" : expected);
@@ -184,8 +175,6 @@ static void take_stay(struct stay *stay, void *user)
 
 static void take_gap(const struct gap *gap, void *user)
 {
-    (void)gap;
-    (void)user;
 }
 
 static void write_history(void)
@@ -256,7 +245,6 @@ static void answer_one(int fd)
 
 static void *serve(void *unused)
 {
-    (void)unused;
     for (;;) {
         int fd = accept4(server.fd, NULL, NULL, SOCK_CLOEXEC);
 
@@ -279,7 +267,7 @@ static void start_server(void)
     assert_true(server.fd >= 0);
     assert_int_equal(bind(server.fd, (struct sockaddr *)&address, size), 0);
     assert_int_equal(listen(server.fd, 16), 0);
-    assert_ok(getsockname(server.fd, (struct sockaddr *)&address, &size));
+    ok(getsockname(server.fd, (struct sockaddr *)&address, &size));
     PRINT(server_hosts, "127.0.0.1:%d", ntohs(address.sin_port));
 }
 
@@ -288,10 +276,9 @@ static void start_server(void)
 static void ask(void)
 {
     struct notes notes = { NULL, 0 };
-    struct servers *servers;
 
     assert_int_equal(pthread_create(&server.thread, NULL, serve, NULL), 0);
-    servers = servers_ask(&ctl, &notes);
+    struct servers *servers = servers_ask(&ctl, &notes);
     (void)shutdown(server.fd, SHUT_RDWR);
     assert_int_equal(pthread_join(server.thread, NULL), 0);
     assert_int_equal(close(server.fd), 0);
@@ -362,12 +349,10 @@ TEST(records_are_read_or_data)
 
 int main(void)
 {
-    int rc;
-
     if (mkdtemp(dir) == NULL || guard_start(&guard, dir) != 0)
         return 1;
     json_set_alloc_funcs(failing_malloc, faulty_free);
-    rc = test_run_all();
+    int rc = test_run_all();
     guard_finish(&guard);
     return rc;
 }

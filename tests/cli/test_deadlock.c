@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of finding cycles among locks, without a server. */
 #include "model/deadlock.h"
-#include "texts.h"
 #include "unit.h"
 
 enum { LOCKS_MAX = 2100, NODES_MAX = 4200 };
@@ -456,11 +455,9 @@ TEST(it_agrees_with_trying_all)
     int with = 0;
 
     for (int i = 0; i < 20000; i++) {
-        bool want;
-
         now.count = now.used = 0;
         add_random(&random);
-        want = any_reaches_itself();
+        bool want = any_reaches_itself();
         find();
         if ((found.count > 0) != want)
             fail_msg("in world %d", i);

@@ -68,7 +68,7 @@ static zkr_rwlock *new_lock(zkr_session *s, int i)
 static void start_ring(int count, bool closed)
 {
     ring.count = count;
-    assert_ok(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count));
+    ok(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count));
     for (int i = 0; i < count; i++) {
         struct owner *o = &ring.owners[i];
         int next = closed ? (i + 1) % count : i + 1;
@@ -156,11 +156,11 @@ TEST(two_locks_in_a_deadlock_are_told)
 TEST(a_semaphore_before_a_deadlock_hides_nothing)
 {
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+    (void)look_make(
+        admin, textf("%s/a/leases/_c_" UUID "-lease-0000000000", look_root), "",
+        0);
     (void)look_make(admin,
-                    line("%s/a/leases/_c_" UUID "-lease-0000000000", look_root),
-                    "", 0);
-    (void)look_make(admin,
-                    line("%s/a/locks/_c_" UUID "-lock-0000000001", look_root),
+                    textf("%s/a/locks/_c_" UUID "-lock-0000000001", look_root),
                     "", 0);
     start_ring(2, true);
     assert_ring_is_told(2);
@@ -254,7 +254,7 @@ static void make_idle_locks(void)
         for (int k = 0; k < 40; k++)
             (void)look_make(
                 admin,
-                line("%s/lock \"%d\" %d/lock-0000000000", look_root, i, k), "",
+                textf("%s/lock \"%d\" %d/lock-0000000000", look_root, i, k), "",
                 ZOO_EPHEMERAL);
     }
 }
@@ -277,12 +277,12 @@ TEST(a_busy_system_gives_no_false_alarm)
         for (int k = 0; k < BUSY_LOCKS; k++)
             busy[i].locks[k] =
                 new_mutex(sessions[i % BUSY_SESSIONS], lock_path(k));
-        assert_ok(pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]));
+        ok(pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]));
     }
     for (int i = 0; i < runs() && code == 0; i++)
-        code = look(line("deadlocks --confirm 5ms %s", look_root));
+        code = look(textf("deadlocks --confirm 5ms %s", look_root));
     for (int i = 0; i < 10 && code == 0; i++)
-        code = look(line("doctor --confirm 1s %s", look_root));
+        code = look(textf("doctor --confirm 1s %s", look_root));
     atomic_store(&stop, true);
     for (int i = 0; i < BUSY_THREADS; i++)
         assert_int_equal(pthread_join(busy[i].thread, NULL), 0);
@@ -304,25 +304,17 @@ TEST(a_busy_system_gives_no_false_alarm)
  * taken `second`; then it starts a run inside itself, for that one. */
 static void start_nested(struct cli *c, const char *first, const char *second)
 {
-    char script[1024];
-    char outer[128];
-
-    PRINT(outer, "%s/%s", look_root, first);
-    PRINT(script,
-          "touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
-          "exec '%s' run --servers %s '%s/%s' -- true",
-          cli_file(first), cli_file(second), LOCKCTL, server_hosts(the_server),
-          look_root, second);
-    START_CLI(c, "run", "--servers", server_hosts(the_server), outer, "--",
-              "/bin/sh", "-c", script);
+    START_CLI(c, "run", "--servers", server_hosts(the_server),
+              textf("%s/%s", look_root, first), "--", "/bin/sh", "-c",
+              textf("touch '%s'; until [ -e '%s' ]; do sleep .02; done; "
+                    "exec '%s' run --servers %s '%s/%s' -- true",
+                    cli_file(first), cli_file(second), LOCKCTL,
+                    server_hosts(the_server), look_root, second));
 }
 
 static void wait_nested(const char *name)
 {
-    char path[128];
-
-    PRINT(path, "%s/%s", look_root, name);
-    wait_children(path, 2);
+    wait_children(textf("%s/%s", look_root, name), 2);
 }
 
 /* Each run has a session of its own. Regression: the answer was "no
@@ -330,7 +322,6 @@ static void wait_nested(const char *name)
 TEST(nested_runs_that_wait_for_each_other_are_found)
 {
     struct cli runs[2];
-    const json_t *items;
 
     start_nested(&runs[0], "a", "b");
     start_nested(&runs[1], "b", "a");
@@ -343,7 +334,7 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     assert_has(look_out, " zk-lockctl, which holds ");
     assert_has(look_out, "  to resolve: end ");
     LOOK(1, "deadlocks -q -o json %s", look_root);
-    items = look_items("DeadlockList");
+    const json_t *items = look_items("DeadlockList");
     assert_int_equal(json_array_size(items), 1);
     items = json_array_get(items, 0);
     assert_true(json_is_true(json_object_get(items, "confirmed")));

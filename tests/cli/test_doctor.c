@@ -26,7 +26,7 @@ static const char *node_path(const char *name)
 static void make(const char *name, const char *data, int flags)
 {
     (void)admin_create(admin, lock_path(), NULL);
-    assert_ok(admin_create_flags(admin, node_path(name), data, flags, NULL, 0));
+    ok(admin_create_flags(admin, node_path(name), data, flags, NULL, 0));
 }
 
 /* Expects one finding of this check, with its cure. There may be findings of
@@ -56,7 +56,7 @@ static void assert_finds(const char *check, const char *node, const char *what,
 
 static void assert_does_not_find(const char *check)
 {
-    (void)look(line("doctor --confirm 50ms -q %s", look_root));
+    (void)look(textf("doctor --confirm 50ms -q %s", look_root));
     assert_lacks(look_out, check);
 }
 
@@ -78,8 +78,6 @@ TEST(a_holder_whose_client_is_gone_is_found)
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct cli holder;
-        char node[256];
-        char *name;
 
         START_CLI(&holder, "run", "--servers", server_hosts(the_server),
                   "--session-timeout", "60s", cases[i].option, lock_path(),
@@ -88,13 +86,12 @@ TEST(a_holder_whose_client_is_gone_is_found)
         assert_does_not_find("absent-holder");
         assert_int_equal(kill(holder.pid, SIGKILL), 0);
         assert_int_equal(cli_end(&holder), 128 + SIGKILL);
+        AUTO(text)
         name = nth_child(cases[i].below[0] == '\0' ? lock_path()
                                                    : node_path(cases[i].below),
                          0);
-        PRINT(node, "%s%s", cases[i].before, name);
-        free(name);
-        assert_finds("absent-holder", node, cases[i].what,
-                     "zk-lockctl break --token ");
+        assert_finds("absent-holder", textf("%s%s", cases[i].before, name),
+                     cases[i].what, "zk-lockctl break --token ");
         assert_int_equal(admin_delete_tree(admin, lock_path()), ZOK);
     }
 }
@@ -103,8 +100,8 @@ TEST(a_holder_whose_client_is_gone_is_found)
  * servers, and returns its exit code. */
 static int doctor_on(const char *hosts, bool chrooted)
 {
-    return look(line("doctor --servers %s%s --confirm 50ms %s", hosts,
-                     chrooted ? look_root : "", chrooted ? "/" : look_root));
+    return look(textf("doctor --servers %s%s --confirm 50ms %s", hosts,
+                      chrooted ? look_root : "", chrooted ? "/" : look_root));
 }
 
 static void start_on(struct cli *of, const struct server *server)
@@ -128,12 +125,10 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     const struct server_opts opts = { .cfg_lines = lines };
     struct ensemble *e;
     struct cli holder;
-    const char *one;
-    char twice[128];
 
     assert_int_equal(ensemble_start(3, &opts, &e), SERVER_OK);
-    one = server_hosts(ensemble_server(e, 0));
-    PRINT(twice, "%s,%s", one, one);
+    const char *one = server_hosts(ensemble_server(e, 0));
+    const char *twice = textf("%s,%s", one, one);
     start_on(&holder, ensemble_server(e, 1));
     cli_wait_said(&holder, "ready\n");
 
@@ -204,7 +199,7 @@ TEST_ROWS(doctor_finds, rows, row)
 {
     const struct scene scenes[] = {
         { .make = row->nodes,
-          .words = line("doctor --confirm 50ms %s R", row->words),
+          .words = textf("doctor --confirm 50ms %s R", row->words),
           .code = row->code,
           .has = { row->has, row->too },
           .lacks = row->lacks },

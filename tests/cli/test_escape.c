@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the escaping of text of others before it reaches a terminal. */
-#include <stdbool.h>
 
 #include "common/escape.h"
-#include "texts.h"
 #include "unit.h"
 
 static void is(const char *text, size_t len, const char *want)

@@ -3,7 +3,6 @@
  * a lock. */
 #include "model/events.h"
 #include "model/tally.h"
-#include "texts.h"
 #include "unit.h"
 
 enum { ITEMS_MAX = 8, T0 = 1000000 };
@@ -83,7 +82,6 @@ static void tell(const struct event *e, void *user)
 {
     size_t used = strlen(told);
 
-    (void)user;
     (void)snprintf(told + used, sizeof(told) - used, "%s%s %s",
                    used == 0 ? "" : ", ", event_name(e->kind),
                    e->of->node->name);
@@ -119,11 +117,10 @@ static void play(const char *looks)
     PRINT(copy, "%s", looks);
     while ((part = strsep(&rest, "|")) != NULL) {
         char *want = strchr(part, ':');
-        struct seen *after;
 
         if (want != NULL)
             *want++ = '\0';
-        after = look(at_ms, part);
+        struct seen *after = look(at_ms, part);
         if (want == NULL)
             events_between(before == NULL ? NULL : &before->view, &after->view,
                            NULL, NULL);
@@ -307,24 +304,18 @@ TEST(random_queues_are_told_consistently)
         events_between(NULL, &first->view, NULL, NULL);
         events_between(&first->view, &second->view, tell, NULL);
         for (size_t k = 0; k < second->view.lock.count; k++) {
-            char want[32];
-
             if (strchr(texts[0], second->names[k][0]) != NULL)
                 continue;
-            PRINT(want, "queued %s", second->names[k]);
-            assert_has(told, want);
+            assert_has(told, textf("queued %s", second->names[k]));
             events++;
         }
         for (size_t k = 0; k < first->view.lock.count; k++) {
-            char gone[32];
-            char left[32];
-
             if (strchr(texts[1], first->names[k][0]) != NULL)
                 continue;
-            PRINT(gone, "gone %s", first->names[k]);
-            PRINT(left, "left %s", first->names[k]);
-            assert_true((strstr(told, gone) != NULL) !=
-                        (strstr(told, left) != NULL));
+            const char *gone = textf("gone %s", first->names[k]);
+            assert_true(
+                (strstr(told, gone) != NULL) !=
+                (strstr(told, textf("left %s", first->names[k])) != NULL));
             if (first->nodes[k].holds)
                 assert_has(told, gone);
             events++;

@@ -3,10 +3,8 @@
  * exit code of the manual. */
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
 #include "look.h"
 
@@ -16,7 +14,7 @@ FIXTURE(look_make_root, look_remove_root)
 
 static const char *below(const char *name)
 {
-    return line("%s/%s", look_root, name);
+    return textf("%s/%s", look_root, name);
 }
 
 /* Runs it, and expects that exit code and that text. */
@@ -36,8 +34,8 @@ static void assert_fails(int code, const char *text, const char *words)
         fail_msg("not one line: %s", look_err);
 }
 
-#define ENDS(code, text, ...)  assert_ends(code, text, line(__VA_ARGS__))
-#define FAILS(code, text, ...) assert_fails(code, text, line(__VA_ARGS__))
+#define ENDS(code, text, ...)  assert_ends(code, text, textf(__VA_ARGS__))
+#define FAILS(code, text, ...) assert_fails(code, text, textf(__VA_ARGS__))
 
 /* --- servers --- */
 
@@ -92,11 +90,10 @@ static int silent_port(int *ret_fd)
  * client begins with any of them. */
 TEST(a_silent_server_is_passed_over)
 {
-    char hosts[128];
     int fd;
 
-    PRINT(hosts, "127.0.0.1:%d,%s", silent_port(&fd), server_hosts(the_server));
-    look_on(hosts);
+    look_on(
+        textf("127.0.0.1:%d,%s", silent_port(&fd), server_hosts(the_server)));
     for (int i = 0; i < 6; i++)
         LOOK(0, "ls --timeout 3s /");
     for (int i = 0; i < 2; i++)
@@ -109,13 +106,12 @@ TEST(a_forbidden_node_is_77)
     const char *lock = below("lock");
     const char *node =
         below("lock/_c_00000000-0000-4000-8000-000000000000-lock-0000000000");
-    char token[32];
     struct Stat stat;
 
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
-    assert_ok(admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0));
+    ok(admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0));
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
-    PRINT(token, "%lld", (long long)stat.czxid);
+    const char *token = textf("%lld", (long long)stat.czxid);
     look_permit(node, ZOO_PERM_READ);
     FAILS(77, "not permitted", "revoke -q %s", lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
@@ -134,16 +130,14 @@ TEST(a_forbidden_node_is_77)
 TEST(an_unreadable_tree_is_not_an_empty_one)
 {
     static const char *const verbs[] = { "ls", "deadlocks", "doctor" };
-    char closed[128];
-    char note[256];
 
-    PRINT(closed, "%s", below("closed"));
-    PRINT(note,
-          "%s could not be looked at: ZNOAUTH: not permitted; "
-          "see --auth-file\n",
-          closed);
+    const char *closed = below("closed");
+    const char *note =
+        textf("%s could not be looked at: ZNOAUTH: not permitted; "
+              "see --auth-file\n",
+              closed);
     assert_int_equal(admin_create(admin, closed, NULL), ZOK);
-    assert_ok(admin_create(admin, below("closed/lock-0000000000"), ""));
+    ok(admin_create(admin, below("closed/lock-0000000000"), ""));
     look_permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     for (size_t i = 0; i < COUNT(verbs); i++) {
         LOOK(77, "%s %s", verbs[i], look_root);
@@ -153,7 +147,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     assert_int_equal(admin_create(admin, below("other"), NULL), ZOK);
     look_permit(below("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(admin_create(admin, below("open"), NULL), ZOK);
-    assert_ok(admin_create(admin, below("open/lock-0000000000"), ""));
+    ok(admin_create(admin, below("open/lock-0000000000"), ""));
     LOOK(0, "ls %s", look_root);
     assert_has(look_err, ", and 1 more node could not be looked at: ");
     look_permit(closed, ZOO_PERM_ALL);
@@ -182,10 +176,8 @@ static void fails_in_json(int code, const char *name, const char *cause,
     static const char *const formats[] = { "json", "jsonl" };
 
     for (size_t i = 0; i < 2; i++) {
-        json_t *all;
-
         LOOK(code, "%s -o %s", words, formats[i]);
-        all = json_loads(look_out, 0, NULL);
+        json_t *all = json_loads(look_out, 0, NULL);
         if (all == NULL)
             fail_msg("%s: no JSON: %s", words, look_out);
         look_assert_schema(i == 0 ? "failure" : "line");
@@ -197,17 +189,17 @@ static void fails_in_json(int code, const char *name, const char *cause,
 /* Regression: there was nothing on stdout. */
 TEST(with_json_failures_are_json)
 {
-    fails_in_json(65, "not_a_lock", NULL, line("show %s/nothing", look_root));
-    fails_in_json(64, "usage", NULL, line("break --yes %s", look_root));
+    fails_in_json(65, "not_a_lock", NULL, textf("show %s/nothing", look_root));
+    fails_in_json(64, "usage", NULL, textf("break --yes %s", look_root));
     assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
     look_permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     fails_in_json(77, "forbidden", "ZNOAUTH",
-                  line("check --free %s/shut", look_root));
+                  textf("check --free %s/shut", look_root));
     look_permit(below("shut"), ZOO_PERM_ALL);
     fails_in_json(69, "unavailable", "ZKR_EREFUSED",
                   "doctor --servers 127.0.0.1:1");
     fails_in_json(78, "configuration", "ZKR_ENOCHROOT",
-                  line("ls --servers %s/no/such", server_hosts(the_server)));
+                  textf("ls --servers %s/no/such", server_hosts(the_server)));
 }
 
 /* JSON of run itself would be taken for output of the command. */
@@ -286,9 +278,9 @@ TEST(credentials_open_what_is_closed)
     LOOK(0, "run --auth-file %s %s true", file, lock);
     assert_int_equal(
         WEXITSTATUS(system(
-            line("printf digest:me:secret | %s ls --servers %s --auth-file "
-                 "/dev/fd/0 %s 2>&1",
-                 LOCKCTL, server_hosts(the_server), lock))),
+            textf("printf digest:me:secret | %s ls --servers %s --auth-file "
+                  "/dev/fd/0 %s 2>&1",
+                  LOCKCTL, server_hosts(the_server), lock))),
         0);
     assert_int_equal(admin_delete(admin, lock), ZOK);
 }
@@ -306,12 +298,11 @@ TEST(a_wrong_option_is_named_in_json)
 int main(void)
 {
     int fd = mkstemp(file);
-    int rc;
 
     if (fd < 0)
         return 1;
     (void)close(fd);
-    rc = run_with_server(NULL, test_run_all);
+    int rc = run_with_server(NULL, test_run_all);
     (void)unlink(file);
     return rc;
 }

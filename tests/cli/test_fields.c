@@ -6,10 +6,6 @@
 #include "look.h"
 #include "txn_file.h"
 
-#include <zookeeper/proto.h>
-
-#include "proxy.h"
-
 #define RECORD(pid, tid, label, within)                                        \
     "{\"host\":\"h\",\"pid\":" pid ",\"thread\":\"main\",\"tid\":" tid         \
     ",\"program\":\"prog\",\"label\":\"" label                                 \
@@ -63,28 +59,25 @@ static const struct {
 
 static const char *below(const char *name)
 {
-    return line("%s/%s", look_root, name);
+    return textf("%s/%s", look_root, name);
 }
 
 static void make(int client, const char *name, const char *data)
 {
-    char node[128];
     char time[64];
     struct Stat stat;
-    time_t seconds;
 
-    PRINT(node, "%s", name);
-    (void)look_make(clients[client < 0 ? 0 : client], below(node), data,
+    (void)look_make(clients[client < 0 ? 0 : client], below(name), data,
                     client < 0 ? 0 : ZOO_EPHEMERAL);
-    assert_ok(admin_exists(admin, below(node), &stat));
-    seconds = (time_t)(stat.ctime / 1000);
+    ok(admin_exists(admin, below(name), &stat));
+    time_t seconds = (time_t)(stat.ctime / 1000);
     (void)strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
-    assert_ok(json_object_set_new(
-        known, node,
+    ok(json_object_set_new(
+        known, name,
         json_pack("{s:s, s:s, s:s}", "token",
-                  line("%lld", (long long)stat.czxid), "session",
-                  line("0x%llx", (unsigned long long)stat.ephemeralOwner), "at",
-                  line("%s.%03dZ", time, (int)(stat.ctime % 1000)))));
+                  textf("%lld", (long long)stat.czxid), "session",
+                  textf("0x%llx", (unsigned long long)stat.ephemeralOwner),
+                  "at", textf("%s.%03dZ", time, (int)(stat.ctime % 1000)))));
 }
 
 /* What watch tells: three contenders of one lock, and of the others, who was
@@ -102,7 +95,7 @@ static void make_events(void)
     cli_wait_said(&c, "WRIT__0000000003\"");
     for (int i = 0; i < 3; i++) {
         make(1 + i, nodes[i], "x");
-        cli_wait_said(&c, line("\"node\":\"lock-%010d\"", i));
+        cli_wait_said(&c, textf("\"node\":\"lock-%010d\"", i));
     }
     assert_int_equal(admin_set(clients[3], below(zero), "__REVOKE__"), ZOK);
     cli_wait_said(&c, "\"revoked\"");
@@ -112,8 +105,8 @@ static void make_events(void)
     cli_wait_said(&c, "\"gone\"");
     proxy_cut(proxy);
     for (int i = 3; i < 5; i++) { /* two that nobody sees */
-        make(1, line("ev/lock-%010d", i), "x");
-        assert_ok(admin_delete(admin, below(line("ev/lock-%010d", i))));
+        make(1, textf("ev/lock-%010d", i), "x");
+        ok(admin_delete(admin, below(textf("ev/lock-%010d", i))));
     }
     proxy_heal(proxy);
     cli_wait_said(&c, "\"missed\":");
@@ -141,7 +134,8 @@ static void make_log(void)
 
     for (int64_t zxid = 1; zxid < 10; zxid += 8) {
         out_txn(&record, 1, 1, zxid, 1000000000000 + zxid * 1000, 1);
-        out_create(&record, line("/l/lock-000000000%d", (int)zxid), "me", true);
+        out_create(&record, textf("/l/lock-000000000%d", (int)zxid), "me",
+                   true);
         log_put(file, &record);
     }
     log_end(file);
@@ -155,7 +149,7 @@ static void make_grants(void)
 
     for (int i = 1; i <= 101; i++) {
         int64_t at_ms = 1000000000000 + i * 1000;
-        const char *node = line("/l/lock-%010d", i);
+        const char *node = textf("/l/lock-%010d", i);
 
         out_txn(&record, 1, 1, 2 * i - 1, at_ms, 1);
         out_create(&record, node, "me", true);
@@ -259,7 +253,6 @@ static bool is_right(const struct row *row)
 {
     static const struct row *last;
     struct cli c;
-    int code;
 
     if (last == NULL || strcmp(last->command, row->command) != 0) {
         cli_start(
@@ -274,7 +267,7 @@ static bool is_right(const struct row *row)
                                      cli_file("output"), "--slurpfile", "k",
                                      cli_file("known"),
                                      join(definitions, row->check), NULL });
-    code = cli_end(&c);
+    int code = cli_end(&c);
     if (code == 0 && strcmp(cli_said(&c), "true\n") == 0)
         return true;
     print_error("%s:%s:%s\njq: %d: %s", row->names, row->command, row->check,
@@ -296,12 +289,10 @@ TEST(each_field_is_what_its_definition_says)
 
 static bool has_row(const char *definition, const char *field)
 {
-    char first[100];
-    char word[100];
     char names[402];
 
-    PRINT(first, " %s ", definition);
-    PRINT(word, " %s ", field);
+    const char *first = textf(" %s ", definition);
+    const char *word = textf(" %s ", field);
     for (size_t i = 0; i < row_count; i++) {
         (void)strcpy(stpcpy(names, rows[i].names), " ");
         if (strncmp(names, first, strlen(first)) == 0 &&

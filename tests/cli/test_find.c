@@ -120,10 +120,9 @@ static void make_node(const char *node)
 {
     size_t marks = strspn(node, "@#");
     char name[256];
-    char *data;
 
-    (void)snprintf(name, sizeof(name), "%s", node + marks);
-    data = strchr(name, '=');
+    PRINT(name, "%s", node + marks);
+    char *data = strchr(name, '=');
     if (data != NULL)
         *data++ = '\0';
     if (marks == 2)
@@ -137,21 +136,18 @@ static void make_node(const char *node)
 
 TEST_ROWS(a_look_finds, searches, row)
 {
-    struct scan scan;
     size_t n = 0;
 
     for (size_t i = 0; row->nodes[i] != NULL; i++)
         make_node(row->nodes[i]);
-    scan = look(row->opts);
+    struct scan scan = look(row->opts);
     for (; row->found[n] != NULL; n++) {
-        char found[200];
-
         assert_true(n < scan.count);
-        (void)snprintf(found, sizeof(found), "%s %zu",
-                       scan.locks[n].path + strlen(path) +
-                           (scan.locks[n].path[strlen(path)] == '/'),
-                       scan.locks[n].count);
-        assert_string_equal(found, row->found[n]);
+        assert_string_equal(textf("%s %zu",
+                                  scan.locks[n].path + strlen(path) +
+                                      (scan.locks[n].path[strlen(path)] == '/'),
+                                  scan.locks[n].count),
+                            row->found[n]);
         if (scan.locks[n].kind == ZKR__KIND_BARRIER)
             assert_int_equal(scan.locks[n].members, 2);
     }
@@ -176,12 +172,10 @@ TEST(a_missing_root_has_no_locks)
 
 TEST(unreadable_nodes_are_counted)
 {
-    struct scan scan;
-
     make("closed/lock-0000000000", NULL);
     make("open/lock-0000000000", NULL);
     forbid(in_dir("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    scan = look_at_all();
+    struct scan scan = look_at_all();
     assert_int_equal(scan.count, 1);
     assert_found(&scan, 0, "open", 1);
     assert_int_equal(scan.denied, 1);
@@ -198,17 +192,14 @@ TEST(unreadable_nodes_are_counted)
 TEST(hostile_names_are_walked_or_counted)
 {
     char longest[900];
-    char deep[1100];
-    struct scan scan;
 
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
     make("\xe2\x80\xae%s%n\"'\\ /lock-0000000000", NULL);
     make(longest, NULL);
     /* each name is fine, the path is longer than ours may be */
-    (void)snprintf(deep, sizeof(deep), "%s/%.150s", longest, longest);
-    make(deep, NULL);
-    scan = look_at_all();
+    make(textf("%s/%.150s", longest, longest), NULL);
+    struct scan scan = look_at_all();
     assert_int_equal(scan.count, 1);
     assert_found(&scan, 0, "\xe2\x80\xae%s%n\"'\\ ", 1);
     assert_int_equal(scan.denied, 1);
@@ -238,14 +229,12 @@ TEST(paths_are_those_below_the_chroot)
 /* Its queue looked like a mutex whose holder was the first who waited. */
 TEST(a_semaphore_is_found_without_its_leases)
 {
-    struct scan scan;
-
     make("a/leases", NULL);
     make("a/locks", NULL);
     make_by(admin, "a/" LEASE "1");
     make_by(admin, "a/" QUEUED "1");
     forbid(in_dir("a/leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    scan = look_at_all();
+    struct scan scan = look_at_all();
     assert_int_equal(scan.count, 1);
     assert_string_equal(scan.locks[0].path, in_dir("a"));
     assert_int_equal(scan.locks[0].state, LOCK_UNKNOWN);
@@ -260,14 +249,13 @@ TEST(a_semaphore_is_found_without_its_leases)
 TEST(a_lock_is_that_of_participants)
 {
     struct zkr_participants *want = NULL;
-    struct scan scan;
 
     make("a/__WRIT__0000000003", "w");
     make("a/__READ__0000000001", "first");
     make("a/__READ__0000000002", "second");
     make("a/notes", "foreign");
     make("deep/er/lock-0000000001", "one");
-    scan = look_at_all();
+    struct scan scan = look_at_all();
     ok(zkr_participants_list(s, in_dir("a"), NULL, &want));
     assert_int_equal(scan.count, 2);
     assert_int_equal(scan.locks[0].listed, want->count);
@@ -439,7 +427,6 @@ static int look_for_300_ms(void *none)
 {
     struct scan scan;
 
-    (void)none;
     return look_by(s, path, (struct scan_opts){ .timeout_ms = 300 }, &scan);
 }
 

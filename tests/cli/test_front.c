@@ -4,7 +4,6 @@
 
 #include "model/past.h"
 #include "protocol/roster.h"
-#include "texts.h"
 #include "unit.h"
 
 enum { CONTENDERS_MAX = 12, CHANGES = 20000 };
@@ -49,7 +48,6 @@ static void come(bool semaphore)
                                          "leases/b-lease-", "locks/c-lock-" };
     uint64_t kind = below(semaphore ? 8 : 5);
     char name[64];
-    struct stay *stay;
 
     if (kind == 0)
         (void)strcpy(name, names[kind]);
@@ -57,7 +55,7 @@ static void come(bool semaphore)
         PRINT(name, "%s%010d", names[kind], (int)below(6));
     if (count == CONTENDERS_MAX || past_stay(past, name) != NULL)
         return;
-    stay = stay_new(past->path, name, "", 0);
+    struct stay *stay = stay_new(past->path, name, "", 0);
     assert_non_null(stay);
     stay->node.token = below(4) == 0 ? 0 : ++token;
     stay->node.session_id = (int64_t)below(3);
@@ -155,11 +153,7 @@ TEST(only_the_front_of_a_long_queue_is_asked)
     size_t taken = 0;
 
     for (int i = 0; i < LONG; i++) {
-        char name[32];
-        struct stay *stay;
-
-        PRINT(name, "lock-%010d", i);
-        stay = stay_new(past->path, name, "", 0);
+        struct stay *stay = stay_new(past->path, textf("lock-%010d", i), "", 0);
         assert_non_null(stay);
         stay->node.session_id = 1;
         pasts_add(&pasts, past, stay);

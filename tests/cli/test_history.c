@@ -4,11 +4,9 @@
 #include <inttypes.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/lockctl.h"
 #include "model/history.h"
-#include "texts.h"
 #include "txn_file.h"
 #include "unit.h"
 
@@ -42,12 +40,9 @@ static int setup(void)
 
 static int teardown(void)
 {
-    char command[128];
-
     history_done(&history);
     txnlogs_done(&logs);
-    PRINT(command, "rm -r %s", dir);
-    return system(command);
+    return system(textf("rm -r %s", dir));
 }
 
 FIXTURE(setup, teardown)
@@ -229,7 +224,6 @@ static void say_stay(struct stay *s, void *user)
                                            "closed", "expired",  "gone",
                                            "unknown" };
 
-    (void)user;
     say("%s%" PRId64 ":%s/%s %" PRId64 " %" PRId64 " %" PRId64 " %s",
         said[0] == '\0' ? "" : "; ", s->node.session_id, s->lock, s->name,
         number_of(s->queued_ms), number_of(s->held_ms), number_of(s->ended_ms),
@@ -252,7 +246,6 @@ static void say_stay(struct stay *s, void *user)
 
 static void say_gap(const struct gap *gap, void *user)
 {
-    (void)user;
     say("%sgap %" PRId64 "-%" PRId64, said[0] == '\0' ? "" : "; ",
         gap->zxid_before, gap->zxid_after);
 }
@@ -505,11 +498,10 @@ TEST(a_file_that_is_cut_while_it_is_read_is_an_error)
     struct txnlog log;
     struct txn first;
     int status;
-    pid_t pid;
 
     create(1, "/a/lock-0000000000");
     assert_int_equal(fflush(file), 0);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         if (txnlog_open(&log, in_dir("log.1")) == 0 && truncate(path, 0) == 0)
             (void)txnlog_next(&log, &first);
@@ -581,16 +573,16 @@ TEST(a_damaged_snapshot_is_not_believed)
         }
         snapshot = fopen(in_dir("snapshot.4f"), "r+e");
         assert_non_null(snapshot);
-        assert_ok(fseek(snapshot, -6, SEEK_END));
+        ok(fseek(snapshot, -6, SEEK_END));
         assert_int_equal(fputc(0x55, snapshot), 0x55);
         if (way == 1)
-            assert_ok(ftruncate(fileno(snapshot), 100));
-        assert_ok(fclose(snapshot));
+            ok(ftruncate(fileno(snapshot), 100));
+        ok(fclose(snapshot));
         play();
         assert_string_equal(
             said, "2:/l/#8 80 80 0 there unsure | 80-80 known lacks notes 1");
-        assert_ok(teardown());
-        assert_ok(setup());
+        ok(teardown());
+        ok(setup());
     }
 }
 
@@ -607,7 +599,7 @@ TEST(a_compressed_snapshot_is_named_with_the_cause)
 
         assert_non_null(packed);
         assert_true(fputs(heads[i][1], packed) > 0);
-        assert_ok(fclose(packed));
+        ok(fclose(packed));
     }
     write_log("@80;1+/l/#8");
     play();
@@ -638,10 +630,8 @@ TEST(logs_of_several_servers_are_one)
 
 TEST(a_file_ends_at_a_changed_byte)
 {
-    long at;
-
     create(1, "/l/lock-0000000000");
-    at = ftell(file);
+    long at = ftell(file);
     write_log("2+/l/#1;3+/l/#2");
     assert_int_equal(fseek(file, at + 40, SEEK_SET), 0);
     assert_int_equal(fputc('x', file), 'x');
@@ -653,10 +643,8 @@ TEST(a_file_ends_at_a_changed_byte)
 
 TEST(a_file_that_is_cut_ends_there)
 {
-    long at;
-
     create(1, "/l/lock-0000000000");
-    at = ftell(file);
+    long at = ftell(file);
     create(2, "/l/lock-0000000001");
     assert_int_equal(fclose(file), 0);
     assert_int_equal(truncate(in_dir("log.1"), at + 40), 0);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl hold and release, in scripts of real shells. */
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include "look.h"
 
 static const char *const shells[] = { "/bin/bash", "/bin/dash", "/bin/zsh" };
@@ -21,8 +18,8 @@ static int setup(void)
     path = new_path();
     PRINT(other, "%s-other", path);
     assert_int_equal(setenv("L", LOCKCTL, 1), 0);
-    assert_ok(setenv(
-        "H", LOCKCTL " hold --session-timeout=20s --kill-grace=600ms", 1));
+    ok(setenv("H", LOCKCTL " hold --session-timeout=20s --kill-grace=600ms",
+              1));
     assert_int_equal(setenv("ZK_SERVERS", server_hosts(the_server), 1), 0);
     assert_int_equal(setenv("F", cli_file("code"), 1), 0);
     assert_int_equal(setenv("P", path, 1), 0);
@@ -273,13 +270,10 @@ static const struct {
 
 static void does_not_go_on(const char *shell, const char *set, size_t i)
 {
-    char script[256];
-    int code;
-
-    PRINT(script, "%seval \"$(%s || echo exit $?)\"; echo went on", set,
-          failures[i].hold);
+    const char *script = textf("%seval \"$(%s || echo exit $?)\"; echo went on",
+                               set, failures[i].hold);
     start_in(shell, script);
-    code = cli_end(&cli);
+    int code = cli_end(&cli);
     if (code != failures[i].code || strstr(cli_said(&cli), "went on") != NULL)
         fail_msg("%s: %s: exit status %d: %s", shell, script, code,
                  cli_said(&cli));
@@ -305,10 +299,10 @@ TEST(no_script_goes_on_without_the_lock)
     assert_int_equal(close(open(file, O_CREAT | O_WRONLY, 0600)), 0);
     *strrchr(strcpy(broken, file), '/') = '\0';
     assert_int_equal(setenv("N", broken, 1), 0);
-    assert_ok(setenv("K",
-                     "ASAN_OPTIONS=verify_asan_link_order=0 "
-                     "PRELOAD=killed-front LD_PRELOAD=" PRELOADS,
-                     1));
+    ok(setenv("K",
+              "ASAN_OPTIONS=verify_asan_link_order=0 "
+              "PRELOAD=killed-front LD_PRELOAD=" PRELOADS,
+              1));
     hold_it();
     in_each_shell(fail_in_all_ways);
     assert_int_equal(cli_end(&holder), 0);
@@ -346,11 +340,9 @@ TEST(the_shell_gets_a_TERM)
 
 TEST(processes_of_the_shell_get_a_TERM_too)
 {
-    pid_t child;
-
     start(HOLD "setsid sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
-    child = cli_said_pid(&cli, "pid ");
+    pid_t child = cli_said_pid(&cli, "pid ");
     assert_int_not_equal(process_state(child), 0);
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
@@ -409,14 +401,12 @@ TEST(a_shell_that_does_not_end_may_be_killed)
  * worked on. */
 TEST(children_of_an_ended_shell_are_killed)
 {
-    pid_t child;
-
     start("sh -c 'trap \"\" TERM; echo deaf $$; for i in $(seq 300); do sleep "
           "0.1; done' & "
           "sleep 0.1; " HOLD_OR("--session-timeout=6s --kill-grace=1s "
                                 "--on-loss=kill") "echo held; wait");
     cli_wait_said(&cli, "deaf ");
-    child = cli_said_pid(&cli, "deaf ");
+    pid_t child = cli_said_pid(&cli, "deaf ");
     cli_wait_said(&cli, "held\n");
     server_pause(the_server);
     cli_wait_said(&cli, "LOCK LOST: no answer from the servers");
@@ -466,7 +456,7 @@ TEST(a_loss_is_told_later_as_past)
 
 static void revoke_it(void)
 {
-    (void)look(line("revoke -w 0s %s", path));
+    (void)look(textf("revoke -w 0s %s", path));
 }
 
 TEST(it_may_be_asked_for)
@@ -509,14 +499,14 @@ TEST(locks_are_released_by_name)
  * dead. */
 TEST(one_lock_does_not_answer_for_another)
 {
-    assert_ok(run(HOLD "eval \"$($H $Q)\"; $L release $Q; "
-                       "$L hold --check $P && $L release $P"));
-    assert_ok(run(HOLD "eval \"$($H --session-timeout=6s "
-                       "--on-loss=nothing $Q)\"; " KEEPER "kill -KILL $pid; "
-                       "while kill -0 $pid; do sleep 0.1; done; "
-                       "for v in release 'hold --check'; do "
-                       "$L $v; echo any $?; $L $v $Q; echo that $?; done; "
-                       "$L release $P"));
+    ok(run(HOLD "eval \"$($H $Q)\"; $L release $Q; "
+                "$L hold --check $P && $L release $P"));
+    ok(run(HOLD "eval \"$($H --session-timeout=6s "
+                "--on-loss=nothing $Q)\"; " KEEPER "kill -KILL $pid; "
+                "while kill -0 $pid; do sleep 0.1; done; "
+                "for v in release 'hold --check'; do "
+                "$L $v; echo any $?; $L $v $Q; echo that $?; done; "
+                "$L release $P"));
     assert_has(cli_said(&cli), "any 64\n");
     assert_has(cli_said(&cli), "that 79\n");
     assert_lacks(cli_said(&cli), "0\n");
@@ -526,11 +516,11 @@ TEST(one_lock_does_not_answer_for_another)
  * waited for without end. */
 TEST(a_stopped_process_does_not_answer)
 {
-    assert_ok(run("eval \"$($L hold --session-timeout=6s --on-loss=nothing "
-                  "$Q)\"; " KEEPER "kill -STOP $pid; "
-                  "while $L hold --check; do sleep 0.1; done; "
-                  "$L hold --check; echo check $?; kill -CONT $pid; "
-                  "$L release; echo release $?"));
+    ok(run("eval \"$($L hold --session-timeout=6s --on-loss=nothing "
+           "$Q)\"; " KEEPER "kill -STOP $pid; "
+           "while $L hold --check; do sleep 0.1; done; "
+           "$L hold --check; echo check $?; kill -CONT $pid; "
+           "$L release; echo release $?"));
     assert_has(cli_said(&cli), "does not answer");
     assert_has(cli_said(&cli), "check 79\n");
     assert_has(cli_said(&cli), "release 79\n");
@@ -583,7 +573,7 @@ TEST(others_are_shown_the_script)
 /* The text, with the process id of the shell in the middle. */
 static void assert_looked(const char *before, const char *after)
 {
-    const char *text = line("%s (%d)%s", before, (int)cli.pid, after);
+    const char *text = textf("%s (%d)%s", before, (int)cli.pid, after);
 
     if (strstr(look_out, text) == NULL && strstr(look_err, text) == NULL)
         fail_msg("no '%s' in: %s%s", text, look_out, look_err);
@@ -591,7 +581,7 @@ static void assert_looked(const char *before, const char *after)
 
 static int look_at_lock(const char *words)
 {
-    return look(line("%s %s", words, other));
+    return look(textf("%s %s", words, other));
 }
 
 /* Regression: with --why nothing led to the shell, and revoke advised to stop
@@ -636,18 +626,18 @@ TEST(it_does_not_answer_to_other_users)
 {
     if (geteuid() != 0)
         skip();
-    assert_ok(run(HOLD "setpriv --reuid=65534 --clear-groups "
-                       "--inh-caps=+dac_read_search "
-                       "--ambient-caps=+dac_read_search "
-                       "\"$L\" release; echo other $?; "
-                       "$L hold --check"));
+    ok(run(HOLD "setpriv --reuid=65534 --clear-groups "
+                "--inh-caps=+dac_read_search "
+                "--ambient-caps=+dac_read_search "
+                "\"$L\" release; echo other $?; "
+                "$L hold --check"));
     assert_has(cli_said(&cli), "the lock is not held any more: ");
     assert_has(cli_said(&cli), "other 79\n");
 }
 
 TEST(its_process_minds_no_signal)
 {
-    assert_ok(run(HOLD KEEPER_OF(
+    ok(run(HOLD KEEPER_OF(
         "$P") "for s in INT TERM HUP QUIT TSTP USR1; do kill -$s $pid; "
               "done; $L hold --check && $L release"));
 }

@@ -4,7 +4,6 @@
 
 #include "common/escape.h"
 #include "run/desk.h"
-#include "texts.h"
 #include "unit.h"
 
 static struct around around;

@@ -2,9 +2,6 @@
 /* Tests of what watch, top and wait ask of the servers, on 2,000 locks: each
  * when it starts, nothing while nothing changes, and little for a change. */
 
-#include <zookeeper/proto.h>
-
-#include "proxy.h"
 #include "quiet.h"
 #include "tmux.h"
 
@@ -22,7 +19,7 @@ static void make_locks(void)
     char path[64];
 
     for (int i = 0; i < LOCKS; i++) {
-        assert_int_equal(admin_create(admin, line("/many/l%d", i), NULL), 0);
+        assert_int_equal(admin_create(admin, textf("/many/l%d", i), NULL), 0);
         PRINT(path, "/many/l%d/lock-0000000000", i);
         if (i % 2 == 0)
             assert_int_equal(admin_create(admin, path, "x"), 0);
@@ -44,14 +41,9 @@ static int teardown_group(void)
     return zkr_session_close(session);
 }
 
-static bool has_asked(void *count)
-{
-    return quiet_requests(proxy) >= *(long *)count;
-}
-
 static void wait_asked(long count)
 {
-    assert_true(wait_until(has_asked, &count, SOON_MS));
+    AWAIT(quiet_requests(proxy) >= count);
 }
 
 /* One look at all of them at first; then none. */
@@ -115,7 +107,7 @@ TEST(wait_for_a_quiet_lock_asks_nothing)
         proxy_reset_counts(proxy);
         sleep_ms(IDLE_MS);
         assert_int_equal(quiet_requests(proxy), 0);
-        assert_ok(admin_create(admin, "/many/l0/lock-0000000001", "x"));
+        ok(admin_create(admin, "/many/l0/lock-0000000001", "x"));
         assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000001"), ZOK);
         wait_asked(1);
         quiet_wait(proxy, IDLE_MS);
@@ -138,7 +130,7 @@ TEST(a_lock_that_is_followed_asks_nothing)
     proxy_reset_counts(proxy);
     sleep_ms(IDLE_MS);
     assert_int_equal(quiet_requests(proxy), 0);
-    assert_ok(admin_create(admin, "/many/l2/lock-0000000001", "x"));
+    ok(admin_create(admin, "/many/l2/lock-0000000001", "x"));
     cli_wait_said(&c, "lock-0000000001");
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), 1, 4);

@@ -63,15 +63,12 @@ static void wait_in_queue(struct worker *w, const char *mode, size_t place)
     wait_children(path, place + 1);
 }
 
-static bool says(void *text)
-{
-    return strcmp(strchr(show("POS,STATE,DIALECT,MODE,BLOCKED-BY"), '\n') + 1,
-                  text) == 0;
-}
-
 static void wait_for_view(const char *text)
 {
-    if (!wait_until(says, (void *)(uintptr_t)text, SOON_MS))
+    if (!COMES(
+            strcmp(strchr(show("POS,STATE,DIALECT,MODE,BLOCKED-BY"), '\n') + 1,
+                   text) == 0,
+            SOON_MS))
         fail_msg("%s", look_out);
 }
 
@@ -86,7 +83,7 @@ TEST(a_mixed_queue_is_shown_right)
     wait_for_view(" 0 HELD curator exclusive -\n"
                   " 1 wait kazoo exclusive pos 0\n"
                   " 2 wait zkrecipes exclusive pos 1\n");
-    assert_ok(look_at((const char *const[]){ "check", "--held", path, NULL }));
+    ok(look_at((const char *const[]){ "check", "--held", path, NULL }));
     assert_has(show("OWNER"), "kazoo1");
     worker_do(&curator, "released", "release write");
     worker_expect_held(&kazoo);
@@ -108,8 +105,8 @@ TEST(readers_and_writers_of_curator_are_shown_right)
                   " 1 wait curator shared pos 0\n");
     worker_do(&ours, "released", "release write");
     worker_expect_held(&curator);
-    assert_ok(look_at((const char *const[]){ "ls", path, "--columns",
-                                             "KIND,DIALECT,STATE", NULL }));
+    ok(look_at((const char *const[]){ "ls", path, "--columns",
+                                      "KIND,DIALECT,STATE", NULL }));
     assert_string_equal(look_golden(),
                         "KIND DIALECT STATE\nrw curator shared\n");
     worker_do(&curator, "released", "release read");
@@ -143,8 +140,8 @@ TEST(a_semaphore_of_both_is_shown_right)
     wait_for_view(" 0 HELD zkrecipes shared -\n"
                   " 1 wait curator shared a permit\n"
                   " 2 wait curator exclusive a permit\n");
-    assert_ok(look_at((const char *const[]){
-        "ls", path, "--columns", "KIND,DIALECT,STATE,WAIT", NULL }));
+    ok(look_at((const char *const[]){ "ls", path, "--columns",
+                                      "KIND,DIALECT,STATE,WAIT", NULL }));
     assert_string_equal(look_golden(), "KIND DIALECT STATE WAIT\n"
                                        "semaphore mixed shared 1\n");
     worker_do(&ours, "released", "release 1");
@@ -188,9 +185,7 @@ static void start_anew(struct worker *w)
 static void assert_own_node_is_found(struct worker *w, const char *layout,
                                      bool again, bool certain)
 {
-    char lock[128];
-
-    PRINT(lock, "lock mutex %s %s", layout, path);
+    const char *lock = textf("lock mutex %s %s", layout, path);
     worker_do(w, "lock", "%s", lock);
     worker_acquire(w, "write");
     if (again)

@@ -2,14 +2,12 @@
 /* doctor and break tell of a lock, word for word: the lists are made by hand,
  * without servers; and what servers tell of clients. */
 #include <inttypes.h>
-#include <stdarg.h>
 
 #include "common/lockctl.h"
 #include "model/breaking.h"
 #include "model/doctor.h"
 #include "protocol/roster.h"
 #include "text/lock_fields.h"
-#include "texts.h"
 #include "unit.h"
 
 enum { NOW = 1000000000, NODES_MAX = 16 };
@@ -95,7 +93,6 @@ static void make_lock(const char *path, const struct row *row)
 {
     struct zkr_participant nodes[NODES_MAX];
     const char *text = row->nodes;
-    struct zkr_participants *list;
     char names[NODES_MAX][80];
     char data[NODES_MAX][200];
     size_t n = 0;
@@ -106,7 +103,7 @@ static void make_lock(const char *path, const struct row *row)
         text += *text == '\n';
         n++;
     }
-    list = zkr__roster_make(nodes, n);
+    struct zkr_participants *list = zkr__roster_make(nodes, n);
     assert_non_null(list);
     lock = lock_of(path, list, NOW);
 }
@@ -122,7 +119,7 @@ static void make_world(const struct row *row)
     make_lock("/a b", row);
     if (row->cons == NULL)
         return;
-    assert_ok(know_nobody());
+    ok(know_nobody());
     servers->whole = strcmp(row->cons, SILENT) != 0;
     servers_read(servers, "zk1", row->cons, strlen(row->cons));
 }
@@ -242,7 +239,6 @@ static const struct row doctor_rows[] = {
 TEST_ROWS(doctor_says, doctor_rows, row)
 {
     struct findings all = { .count = 0 };
-    struct deadlocks deadlocks;
     const struct doctor_opts opts = { .older_ms = row->ask };
     struct lock locks[2] = { { .path = "/" } };
     struct scan scan = { .locks = locks, .count = 2, .at_ms = NOW };
@@ -250,7 +246,7 @@ TEST_ROWS(doctor_says, doctor_rows, row)
     make_world(row);
     locks[1] = lock;
     doctor_examine(&scan, servers, &opts, &all);
-    deadlocks = deadlocks_find(&lock, 1, NULL, 0);
+    struct deadlocks deadlocks = deadlocks_find(&lock, 1, NULL, 0);
     doctor_add_deadlocks(&deadlocks, &opts, &all);
     deadlocks_done(&deadlocks);
     for (size_t i = 0; i < all.count; i++) {
@@ -363,11 +359,10 @@ TEST(children_are_all_of_the_directory)
 {
     const struct row row = { .nodes = "lock-0000000000 1 5 1 one\n"
                                       "notes 0 6 1\n" };
-    json_t *json;
 
     make_world(&row);
     lock.total = 9;
-    json = fields_json(lock_fields, &lock);
+    json_t *json = fields_json(lock_fields, &lock);
     assert_int_equal(json_integer_value(json_object_get(json, "children")), 9);
     assert_int_equal(json_integer_value(json_object_get(json, "foreign")), 1);
     json_decref(json);
@@ -512,11 +507,10 @@ static const struct row break_rows[] = {
 TEST_ROWS(break_says, break_rows, row)
 {
     const struct lockctl ctl = { .settings[SETTING_SERVERS] = "zk1:2181" };
-    const struct contender *c;
     struct notes lines = { .count = 0 };
 
     make_world(row);
-    c = breaking_choose(&lock, row->ask);
+    const struct contender *c = breaking_choose(&lock, row->ask);
     if (c == NULL)
         add("%d: %s\n", lockctl_failure()->exit_code,
             lockctl_failure()->message);

@@ -3,7 +3,6 @@
  * transaction log. */
 
 #include <glob.h>
-#include <sys/stat.h>
 
 #include "look.h"
 #include "txn_file.h"
@@ -36,8 +35,8 @@ FIXTURE(setup, teardown)
 
 static int log_of(const char *options)
 {
-    return look(line("log --from %s %s -o json %s", server_log_dir(the_server),
-                     options, path));
+    return look(textf("log --from %s %s -o json %s", server_log_dir(the_server),
+                      options, path));
 }
 
 static json_t *history(const char *options)
@@ -60,7 +59,7 @@ static void assert_item(const json_t *items, size_t i, const char *state,
 
 static const char *session_of(zkr_session *session)
 {
-    return line("0x%llx", (unsigned long long)zkr_session_id(session));
+    return textf("0x%llx", (unsigned long long)zkr_session_id(session));
 }
 
 /* --- mutexes --- */
@@ -75,19 +74,17 @@ static void hold_and_release(zkr_session *session, const char *lock)
 
 TEST(holders_and_their_tokens_are_told)
 {
-    zkr_grant *g;
-    json_t *items;
     json_t *contender;
 
     hold_and_release(other, path);
-    g = acquire(m);
-    items = history("");
+    zkr_grant *g = acquire(m);
+    json_t *items = history("");
     assert_int_equal(json_array_size(items), 2);
     assert_item(items, 0, "held", "released");
     assert_item(items, 1, "held", "present");
     contender = json_object_get(json_array_get(items, 1), "contender");
     assert_string_equal(text_of(contender, "token"),
-                        line("%lld", (long long)zkr_grant_token(g)));
+                        textf("%lld", (long long)zkr_grant_token(g)));
     assert_string_equal(text_of(contender, "session"), session_of(s));
     assert_true(json_is_object(json_object_get(contender, "owner")));
     release(g);
@@ -96,12 +93,11 @@ TEST(holders_and_their_tokens_are_told)
 TEST(log_tells_who_broke_a_lock)
 {
     zkr_grant *g = acquire(m);
-    json_t *items;
 
     ok(zkr_participants_break(other, zkr_grant_node(g), zkr_grant_token(g),
                               SOON_MS));
     wait_grant_state(g, ZKR_GRANT_LOST);
-    items = history("");
+    json_t *items = history("");
     assert_item(items, 0, "held", "deleted");
     assert_string_equal(text_of(json_array_get(items, 0), "ended_by"),
                         session_of(other));
@@ -111,11 +107,10 @@ TEST(log_tells_who_broke_a_lock)
 TEST(log_tells_who_asked_for_a_lock_and_why)
 {
     zkr_grant *g = acquire(m);
-    json_t *item;
 
     LOOK(75, "revoke -q -w 0 --reason disk-swap %s", path);
     release(g);
-    item = json_array_get(history(""), 0);
+    json_t *item = json_array_get(history(""), 0);
     assert_string_equal(text_of(item, "ended"), "released");
     assert_has(text_of(item, "asked_by"), "0x");
     assert_string_equal(text_of(item, "reason"), "disk-swap");
@@ -124,12 +119,6 @@ TEST(log_tells_who_asked_for_a_lock_and_why)
 }
 
 /* --- processes --- */
-
-static bool has_no_children(void *user)
-{
-    (void)user;
-    return count_children(path) == 0;
-}
 
 /* A holder that is killed; another that waits, and gets the lock. */
 TEST(a_killed_holder_has_an_expired_session)
@@ -141,15 +130,14 @@ TEST(a_killed_holder_has_an_expired_session)
                                  "--",        "sleep",
                                  "600",       NULL };
     struct cli holder;
-    json_t *items;
     const json_t *contender;
 
     cli_start(&holder, LOCKCTL, args);
     wait_children(path, 1);
     assert_int_equal(kill(holder.pid, SIGKILL), 0);
     (void)cli_end(&holder);
-    assert_true(wait_until(has_no_children, NULL, SOON_MS));
-    items = history("");
+    wait_children(path, 0);
+    json_t *items = history("");
     assert_item(items, 0, "held", "session_expired");
     contender = json_object_get(json_array_get(items, 0), "contender");
     assert_string_equal(text_of(json_object_get(contender, "owner"), "label"),
@@ -171,22 +159,21 @@ TEST(log_tells_who_held_at_a_moment)
     zkr_mutex *n = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
-    json_t *items;
 
     waiter_start(&w, n, SOON_MS);
     wait_children(path, 2);
     sleep_ms(20);
-    items = history("--at 1ms");
+    json_t *items = history("--at 1ms");
     assert_int_equal(json_array_size(items), 2);
     assert_item(items, 0, "held", "present");
     assert_item(items, 1, "waited", "present");
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    items = history(line("--at %s", moment_of(1, "held_from")));
+    items = history(textf("--at %s", moment_of(1, "held_from")));
     assert_int_equal(json_array_size(items), 1);
     assert_item(items, 0, "held", "present");
     release(w.grant);
-    assert_int_equal(log_of(line("--at %s", moment_of(1, "until"))), 1);
+    assert_int_equal(log_of(textf("--at %s", moment_of(1, "until"))), 1);
     assert_int_equal(json_array_size(look_items("History")), 0);
     assert_has(look_err, "nobody held");
     zkr_mutex_free(n);
@@ -201,7 +188,7 @@ TEST(a_time_outside_of_the_log_is_not_known)
     release(acquire(m));
     sleep_ms(20);
     for (size_t i = 0; i < COUNT(times); i++) {
-        assert_int_equal(log_of(line("--at %s", times[i])), 66);
+        assert_int_equal(log_of(textf("--at %s", times[i])), 66);
         look_assert_schema("document");
         assert_int_equal(json_array_size(look_items("History")), 0);
         assert_has(look_err, "it is not known who held");
@@ -230,7 +217,7 @@ TEST(the_table_has_a_row_for_each_hold)
     assert_has(look_out, "released");
     LOOK(0, "log --from %s %s --columns LOCK,ENDED", server_log_dir(the_server),
          path);
-    assert_has(look_out, line("%s released", path));
+    assert_has(look_out, textf("%s released", path));
 }
 
 /* --- a log that begins late --- */
@@ -243,8 +230,8 @@ static void link_last(const char *dir, const char *kind)
     const char *from = NULL;
     glob_t files;
 
-    assert_ok(glob(line("%s/version-2/%s.*", server_log_dir(the_server), kind),
-                   0, NULL, &files));
+    ok(glob(textf("%s/version-2/%s.*", server_log_dir(the_server), kind), 0,
+            NULL, &files));
     for (size_t i = 0; i < files.gl_pathc; i++) {
         const char *dot = strchr(strrchr(files.gl_pathv[i], '/'), '.');
         unsigned long long number = strtoull(dot + 1, NULL, 16);
@@ -254,7 +241,7 @@ static void link_last(const char *dir, const char *kind)
         last = number > last ? number : last;
     }
     assert_non_null(from);
-    assert_int_equal(symlink(from, line("%s%s", dir, strrchr(from, '/'))), 0);
+    assert_int_equal(symlink(from, textf("%s%s", dir, strrchr(from, '/'))), 0);
     globfree(&files);
 }
 
@@ -262,11 +249,9 @@ static void link_last(const char *dir, const char *kind)
  * it, who comes later seems to hold. */
 TEST(a_snapshot_tells_who_held_before)
 {
-    char dir[256];
     zkr_grant *g = acquire(m);
-    json_t *items;
 
-    PRINT(dir, "%s", cli_file("late"));
+    const char *dir = textf("%s", cli_file("late"));
     restart_server();
     wait_verified(g);
     hold_and_release(s, new_path()); /* so that the log has a transaction */
@@ -277,7 +262,7 @@ TEST(a_snapshot_tells_who_held_before)
     link_last(dir, "snapshot");
     LOOK(0, "log --from %s -o json %s", dir, path);
     look_assert_schema("document");
-    items = look_items("History");
+    json_t *items = look_items("History");
     assert_int_equal(json_array_size(items), 1);
     assert_item(items, 0, "held", "present");
     assert_true(
@@ -300,13 +285,13 @@ TEST(wrong_usage_is_refused)
 {
     assert_refused(64, "--from a transaction log", "log x");
     assert_refused(64, "one path",
-                   line("log --from %s a b", server_log_dir(the_server)));
+                   textf("log --from %s a b", server_log_dir(the_server)));
     assert_refused(64, "neither a duration nor a time", "log --since x y");
-    assert_refused(
-        64, "one moment",
-        line("log --from %s --at 1h --since 1h x", server_log_dir(the_server)));
+    assert_refused(64, "one moment",
+                   textf("log --from %s --at 1h --since 1h x",
+                         server_log_dir(the_server)));
     assert_refused(66, "nor has its version-2",
-                   line("log --from %s x", cli_file("")));
+                   textf("log --from %s x", cli_file("")));
     assert_refused(66, "No such file", "log --from /no/such x");
     assert_refused(66, "neither a transaction log nor",
                    "log --from /proc/version x");
@@ -388,7 +373,7 @@ TEST(times_choose_holds)
 {
     make_log();
     for (int i = 1; i <= 3; i++) {
-        const char *node = line("/l/lock-000000000%d", i);
+        const char *node = textf("/l/lock-000000000%d", i);
 
         put_txn(2 * i - 1, TXN_CREATE, node, "me");
         put_txn(2 * i, TXN_DELETE, node, NULL);
@@ -397,13 +382,12 @@ TEST(times_choose_holds)
     for (size_t i = 0; i < COUNT(chosen); i++) {
         char got[64] = "";
         const json_t *item;
-        json_t *items;
         size_t k;
 
         LOOK(chosen[i].tokens[0] != '\0' ? 0 : 66,
              "log --from %s %s -o json /l", cli_file("log.1"),
              chosen[i].options);
-        items = look_items("History");
+        json_t *items = look_items("History");
         json_array_foreach(items, k, item)(void)
             strcat(got, text_of(json_object_get(item, "contender"), "token"));
         assert_string_equal(got, chosen[i].tokens);

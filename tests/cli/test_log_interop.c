@@ -100,9 +100,8 @@ static int64_t time_of(const json_t *object, const char *key)
 
 static json_t *history(const char *path)
 {
-    char words[512];
-
-    PRINT(words, "log --from %s -o json %s", server_log_dir(the_server), path);
+    const char *words =
+        textf("log --from %s -o json %s", server_log_dir(the_server), path);
     if (look(words) != 0)
         fail_msg("%s: %s", words, look_err);
     look_assert_schema("document");
@@ -111,10 +110,8 @@ static json_t *history(const char *path)
 
 static void assert_session(const json_t *object, const char *key, int64_t id)
 {
-    char text[32];
-
-    PRINT(text, "0x%llx", (unsigned long long)id);
-    assert_string_equal(text_of(object, key), text);
+    assert_string_equal(text_of(object, key),
+                        textf("0x%llx", (unsigned long long)id));
 }
 
 /* For how long it held is known to the millisecond. */
@@ -138,14 +135,13 @@ static void assert_theirs(const struct theirs *t, const char *ended)
     const json_t *items = history(t->path);
     const json_t *item = json_array_get(items, 0);
     const json_t *contender = json_object_get(item, "contender");
-    char token[32];
 
     if (json_array_size(items) != 1)
         fail_msg("%s %s: %s", t->recipe, t->mode, look_out);
     assert_held(item, ended);
     assert_string_equal(text_of(item, "lock"), t->path);
-    PRINT(token, "%lld", (long long)t->token);
-    assert_string_equal(text_of(contender, "token"), token);
+    assert_string_equal(text_of(contender, "token"),
+                        textf("%lld", (long long)t->token));
     assert_session(contender, "session", owner_of(t)->session);
     assert_string_equal(text_of(contender, "mode"),
                         strcmp(t->mode, "write") == 0 ? "exclusive" : "shared");
@@ -157,14 +153,10 @@ static void assert_all(const char *ended)
         assert_theirs(&all[i], ended);
 }
 
-static bool have_gone(void *user)
+static void wait_gone(void)
 {
-    (void)user;
-    for (size_t i = 0; i < ALL; i++) {
-        if (admin_exists(admin, all[i].node, NULL) != ZNONODE)
-            return false;
-    }
-    return true;
+    for (size_t i = 0; i < ALL; i++)
+        AWAIT(admin_exists(admin, all[i].node, NULL) == ZNONODE);
 }
 
 /* --- how it ended --- */
@@ -177,7 +169,7 @@ TEST(a_release_is_told)
         sleep_ms(5);
         worker_do(owner_of(&all[i]), "released", "release %s", all[i].mode);
     }
-    assert_true(wait_until(have_gone, NULL, SOON_MS));
+    wait_gone();
     assert_all("released");
 }
 
@@ -187,7 +179,7 @@ TEST(a_session_that_its_client_closes_is_told)
     hold_all();
     worker_do(&curator, "closed", "close");
     worker_do(&kazoo, "closed", "close");
-    assert_true(wait_until(have_gone, NULL, SOON_MS));
+    wait_gone();
     assert_all("session_closed");
 }
 
@@ -197,7 +189,7 @@ TEST(a_session_that_expires_is_told)
     hold_all();
     worker_kill(&curator);
     worker_kill(&kazoo);
-    assert_true(wait_until(have_gone, NULL, SOON_MS));
+    wait_gone();
     assert_all("session_expired");
 }
 
@@ -232,9 +224,7 @@ static const char *moment(int64_t ms)
 static void refused(int code, const char *verb, const char *path,
                     const char *rest)
 {
-    char words[512];
-
-    PRINT(words, "%s %s %s", verb, path, rest);
+    const char *words = textf("%s %s %s", verb, path, rest);
     LOOK(code, "%s", words);
     assert_has(look_err, path);
     if (strstr(look_err, "a semaphore, a double barrier or a party of kazoo") ==
@@ -247,24 +237,21 @@ static void refused(int code, const char *verb, const char *path,
 TEST(a_semaphore_of_kazoo_is_not_known)
 {
     struct Stat stat;
-    char node[256];
-    char path[64];
-    char log[300];
 
     start(LONG_MS);
-    PRINT(path, "%s", new_path());
+    const char *path = textf("%s", new_path());
     worker_do(&kazoo, "lock", "lock semaphore kazoo %s", path);
     worker_acquire(&kazoo, "write");
-    PRINT(node, "%s/%s", path, kazoo.node);
-    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
+    ok(admin_exists(admin, textf("%s/%s", path, kazoo.node), &stat));
     refused(65, "show", path, "");
     refused(65, "run -n", path, "true");
     refused(65, "lead", path, "true");
     refused(65, "hold -n", path, "");
     assert_int_equal(count_children(path), 1);
-    PRINT(log, "log --from %s --at %s", server_log_dir(the_server),
-          moment(stat.ctime));
-    refused(66, log, path, "");
+    refused(66,
+            textf("log --from %s --at %s", server_log_dir(the_server),
+                  moment(stat.ctime)),
+            path, "");
     assert_lacks(look_err, "nobody held");
     worker_do(&kazoo, "released", "release write");
     wait_children(path, 0);
@@ -273,13 +260,11 @@ TEST(a_semaphore_of_kazoo_is_not_known)
 
 int main(void)
 {
-    int result;
-
     if (!workers_installed())
         return 77;
     if (cli_setup() != 0)
         return 1;
-    result = run_with_server(NULL, test_run_all);
+    int result = run_with_server(NULL, test_run_all);
     cli_teardown();
     return result;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl metrics: real locks, and no servers. */
-#include <signal.h>
 
 #include "look.h"
-#include "proxy.h"
 
 TEST(a_queue_is_measured)
 {
@@ -20,12 +18,12 @@ TEST(a_queue_is_measured)
     LOOK(0, "metrics --quiet %s", path);
     assert_has(look_out, "zklock_up 1\n");
     assert_has(look_out, "zklock_scan_complete 1\n");
-    assert_has(look_out, line("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
-    assert_has(look_out, line("zklock_waiters{lock=\"%s\"} 1\n", path));
+    assert_has(look_out, textf("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
+    assert_has(look_out, textf("zklock_waiters{lock=\"%s\"} 1\n", path));
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     LOOK(0, "metrics --quiet /");
-    assert_has(look_out, line("zklock_waiters{lock=\"%s\"} 0\n", path));
+    assert_has(look_out, textf("zklock_waiters{lock=\"%s\"} 0\n", path));
     release(w.grant);
     zkr_mutex_free(first);
     zkr_mutex_free(second);
@@ -60,7 +58,7 @@ TEST(each_faulty_server_is_named_with_its_cause)
     LOOK(69, "metrics --servers 127.0.0.1:1,%s --timeout 6s",
          proxy_hosts(proxy));
     assert_has(look_err, "; 127.0.0.1:1: refused");
-    assert_has(look_err, line("; %s: accepted", proxy_hosts(proxy)));
+    assert_has(look_err, textf("; %s: accepted", proxy_hosts(proxy)));
     assert_lacks(look_out, "{cause=\"REFUSED\"} 0\n");
     assert_lacks(look_out, "{cause=\"SILENT\"} 0\n");
 }
@@ -68,34 +66,25 @@ TEST(each_faulty_server_is_named_with_its_cause)
 static struct cli served;
 static double took_s; /* the last look that was served */
 
-static bool page_has(void *text)
+static bool page_has(const char *text)
 {
     struct cli page;
-    const char *took;
     const char *get =
-        line("exec 5<>/dev/tcp/127.0.0.1/%d; echo 'GET /metrics HTTP/1.0\r\n"
-             "\r' >&5; cat <&5",
-             (int)cli_said_pid(&served, "serving http://127.0.0.1:"));
+        textf("exec 5<>/dev/tcp/127.0.0.1/%d; echo 'GET /metrics HTTP/1.0\r\n"
+              "\r' >&5; cat <&5",
+              (int)cli_said_pid(&served, "serving http://127.0.0.1:"));
 
     cli_start(&page, "/bin/bash", (const char *const[]){ "-c", get, NULL });
     assert_int_equal(cli_end(&page), 0);
-    took = strstr(cli_said(&page), "\nzklock_scan_seconds ");
+    const char *took = strstr(cli_said(&page), "\nzklock_scan_seconds ");
     if (took != NULL)
         (void)sscanf(took, "\nzklock_scan_seconds %lf", &took_s);
     return strstr(cli_said(&page), text) != NULL;
 }
 
-static bool has_counted_it(void *cause)
-{
-    return page_has(cause) && !page_has((void *)line("%s 0\n", (char *)cause));
-}
-
 static void wait_page(const char *text)
 {
-    char words[256];
-
-    PRINT(words, "%s", text);
-    assert_true(wait_until(page_has, words, SOON_MS));
+    AWAIT(page_has(text));
 }
 
 /* The page told for ever what the last look had seen; or that each look had
@@ -106,26 +95,25 @@ TEST(without_a_connection_it_serves_that_they_are_down)
     AUTO(session) session = open_session();
     AUTO(mutex) m = new_mutex(session, path);
     struct proxy *proxy;
-    int64_t began_ms;
-    zkr_grant *g;
 
-    assert_ok(proxy_start(server_hosts(the_server), &proxy));
+    ok(proxy_start(server_hosts(the_server), &proxy));
     START_CLI(&served, "metrics", "--listen", "127.0.0.1:0", "--servers",
               proxy_hosts(proxy), "/");
     cli_wait_said(&served, "/metrics");
-    began_ms = now_ms();
+    int64_t began_ms = now_ms();
     for (int round = 0; round < 2; round++) {
         wait_page("\nzklock_up 1\n");
         proxy_cut(proxy);
         wait_page("\nzklock_up 0\n");
-        assert_true(wait_until(has_counted_it, "{cause=\"HUNG_UP\"}", SOON_MS));
+        AWAIT(page_has("{cause=\"HUNG_UP\"}") &&
+              !page_has("{cause=\"HUNG_UP\"} 0\n"));
         proxy_heal(proxy);
     }
-    g = acquire(m);
-    wait_page(line("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
+    zkr_grant *g = acquire(m);
+    wait_page(textf("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
     assert_true(took_s * 1000 < (double)(now_ms() - began_ms) / 2);
     release(g);
-    assert_ok(kill(served.pid, SIGTERM));
+    ok(kill(served.pid, SIGTERM));
     assert_int_equal(cli_end(&served), 0);
     proxy_stop(proxy);
 }

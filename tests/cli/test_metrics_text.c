@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the metrics as text: the whole page, and labels of others. */
 #include "text/metrics.h"
-#include "texts.h"
 #include "unit.h"
 
 static char *page;
@@ -19,10 +18,9 @@ static void write_page_of(const struct scan *scan,
                           const struct zkr_counters *session)
 {
     size_t size = 0;
-    FILE *f;
 
     free(page);
-    f = open_memstream(&page, &size);
+    FILE *f = open_memstream(&page, &size);
     assert_non_null(f);
     metrics_write(f, scan, 1234, session);
     assert_int_equal(fclose(f), 0);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the moments that people write. */
-#include <time.h>
 
 #include "common/words.h"
-#include "texts.h"
 #include "unit.h"
 
 /* 2026-11-23T07:00:00Z, in a zone one hour east of Greenwich. */

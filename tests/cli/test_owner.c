@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the word by which the tool names the owner of a node. */
 #include "model/lock_state.h"
-#include "texts.h"
 #include "unit.h"
 
 static const struct {

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run, the program, against a real server. */
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-
 #include "start_run.h"
 
 /* The next one for the lock that `cli` has. */
@@ -15,20 +11,19 @@ FIXTURE(take_path, NULL)
 TEST(the_command_knows_its_lock)
 {
     struct Stat stat;
-    const char *node;
 
     START(&cli, path, "-c",
           "env; echo \"node=$ZKLOCK_NODE\"; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
-    node = first_child(path);
+    const char *node = first_child(path);
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     assert_said(&cli, "ZKLOCK_KIND=mutex\n");
     assert_said(&cli, "ZKLOCK_WAIT_MS=");
     assert_said(&cli, path);
     assert_said(&cli, node);
-    assert_said(&cli, line("ZKLOCK_TOKEN=%lld\n", (long long)stat.czxid));
-    assert_said(&cli, line("ZKLOCK_SESSION=0x%llx\n",
-                           (unsigned long long)stat.ephemeralOwner));
+    assert_said(&cli, textf("ZKLOCK_TOKEN=%lld\n", (long long)stat.czxid));
+    assert_said(&cli, textf("ZKLOCK_SESSION=0x%llx\n",
+                            (unsigned long long)stat.ephemeralOwner));
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -42,12 +37,10 @@ TEST(the_command_has_none_of_our_descriptors)
 
 TEST(descriptors_that_we_were_given_are_passed_on)
 {
-    char script[512];
-
-    PRINT(script,
-          "exec 5</dev/null 9</dev/null; exec %s run --servers %s %s "
-          "%s descriptors",
-          LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
+    const char *script =
+        textf("exec 5</dev/null 9</dev/null; exec %s run --servers %s %s "
+              "%s descriptors",
+              LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), "fd 5\nfd 9\n");
@@ -56,12 +49,11 @@ TEST(descriptors_that_we_were_given_are_passed_on)
 TEST(signal_dispositions_are_as_we_found_them)
 {
     char script[512];
-    char direct[1024];
 
     PRINT(script, "trap '' HUP; exec %s dispositions", COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
-    PRINT(direct, "%s", cli_said(&cli));
+    const char *direct = textf("%s", cli_said(&cli));
     assert_has(direct, "SigIgn:\t0000000000000001");
     PRINT(script, "trap '' HUP; exec %s run --servers %s %s %s dispositions",
           LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
@@ -108,11 +100,9 @@ TEST(tstp_and_cont_stop_and_continue_the_command)
 /* flock gives its lock back while an orphan still works. */
 TEST(a_signal_reaches_the_children_of_the_command)
 {
-    pid_t grandchild;
-
     START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
     cli_wait_said(&cli, "\n");
-    grandchild = cli_said_pid(&cli, "pid ");
+    pid_t grandchild = cli_said_pid(&cli, "pid ");
     assert_int_not_equal(process_state(grandchild), 0);
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
@@ -126,7 +116,7 @@ TEST(the_lock_outlives_all_that_the_command_has_started)
     START(&cli, path, COMMAND, "leave");
     cli_wait_said(&cli, "\n");
     START(&next, "-w", "20", path, "-c",
-          line("kill -0 %d || exit 3", atoi(cli_said(&cli))));
+          textf("kill -0 %d || exit 3", atoi(cli_said(&cli))));
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(cli_end(&next), 3);
 }
@@ -162,9 +152,9 @@ static void start_kind(const __typeof__(kinds[0]) *kind, const char *what)
 /* One holds, and nobody waits. */
 static void wait_one_node(const __typeof__(kinds[0]) *kind)
 {
-    wait_children(line("%s%s", path, kind->holders), 1);
+    wait_children(textf("%s%s", path, kind->holders), 1);
     if (kind->queue != NULL)
-        wait_children(line("%s%s", path, kind->queue), 0);
+        wait_children(textf("%s%s", path, kind->queue), 0);
 }
 
 TEST_ROWS(one_that_does_not_wait_exits_with_75, kinds, kind)
@@ -193,7 +183,7 @@ TEST_ROWS(the_next_one_waits_for_its_turn, kinds, kind)
     assert_lacks(cli_said(&next), "started");
     assert_int_equal(cli_end(&cli), 0);
     assert_end(&next, 0, "started\n");
-    wait_children(line("%s%s", path, kind->holders), 0);
+    wait_children(textf("%s%s", path, kind->holders), 0);
 }
 
 TEST_ROWS(a_signal_ends_the_waiting, kinds, kind)
@@ -213,11 +203,11 @@ TEST_ROWS(a_node_deleted_by_hand_ends_the_command, kinds, kind)
 
     start_kind(kind, "deaf");
     command = wait_child_of(cli.pid, "cli-command");
-    delete_nth_child(line("%s%s", path, kind->holders), 0);
+    delete_nth_child(textf("%s%s", path, kind->holders), 0);
     wait_process_state(cli.pid, 'Z');
     assert_end(&cli, 79, "LOCK LOST: somebody has deleted its node");
     assert_int_equal(process_state(command), 0);
-    wait_children(line("%s%s", path, kind->holders), 0);
+    wait_children(textf("%s%s", path, kind->holders), 0);
 }
 
 TEST(readers_share_and_exclude_a_writer)
@@ -233,11 +223,6 @@ TEST(readers_share_and_exclude_a_writer)
     assert_string_equal(cli_said(&cli), "write\n");
 }
 
-static bool has_stamps(void *file)
-{
-    return access(file, F_OK) == 0;
-}
-
 /* Longer than the second of the two needs to start on a busy machine. */
 #define LEASE    "4s"
 #define LEASE_MS 4000
@@ -250,7 +235,7 @@ static void start_rivals(const char *hosts, const char *first,
     (void)unlink(first);
     (void)unlink(second);
     START_FOR(&cli, LEASE, hosts, path, COMMAND, "stamp", first, "0");
-    if (!wait_until(has_stamps, (void *)first, SOON_MS))
+    if (!COMES(access(first, F_OK) == 0, SOON_MS))
         fail_msg("it does not start: %s", cli_said(&cli));
     START(&next, path, COMMAND, "stamp", second, "1");
     wait_children(path, 2);
@@ -318,7 +303,7 @@ TEST(without_tool_and_guard_the_command_dies_too)
     START_READY(&cli, path);
     command = wait_child_of(cli.pid, "cli-command");
     /* The kernel keeps 15 bytes of a name. */
-    assert_ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
+    ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     wait_process_gone(command);
@@ -331,8 +316,8 @@ static void end_session_elsewhere(struct ensemble *e)
     START_FOR(&cli, "20s", server_hosts(ensemble_server(e, 0)), new_path(),
               "-c", "sleep 0.1; echo $ZKLOCK_SESSION .; exec sleep 1000");
     cli_wait_said(&cli, " .\n");
-    assert_ok(session_kill_by_id(server_hosts(ensemble_server(e, 1)),
-                                 (int64_t)strtoull(cli_said(&cli), NULL, 16)));
+    ok(session_kill_by_id(server_hosts(ensemble_server(e, 1)),
+                          (int64_t)strtoull(cli_said(&cli), NULL, 16)));
     assert_int_equal(cli_end(&cli), 79);
 }
 
@@ -353,13 +338,12 @@ TEST(the_end_of_the_session_is_blamed_on_nobody)
 TEST(before_kill_the_command_gets_term)
 {
     AUTO(proxy) proxy = new_proxy();
-    const char *said;
 
     START_READY_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s",
                     new_path());
     proxy_freeze(proxy);
     cli_wait_said(&cli, "LOCK LOST: the lease ran out");
-    said = cli_said(&cli);
+    const char *said = cli_said(&cli);
     assert_has(said, "TERM\n");
     assert_true(strstr(said, "TERM\n") < strstr(said, "LOCK LOST"));
     proxy_heal(proxy);
@@ -403,7 +387,7 @@ TEST(a_short_break_is_survived)
 
 static void ask(void)
 {
-    assert_ok(admin_set(admin, first_child(path), "__REVOKE__"));
+    ok(admin_set(admin, first_child(path), "__REVOKE__"));
 }
 
 TEST(a_run_told_to_give_back_does_so_when_asked)
@@ -428,14 +412,13 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
  * went on to prove the lease, so it ended with 137 and without a reason. */
 TEST(a_command_that_the_guard_has_killed_is_reported)
 {
-    char script[512];
     pid_t command;
 
-    PRINT(script,
-          "exec 3>&1 4<&0; { head -c 65536 /dev/zero; %s run --session-timeout "
-          "4s --servers %s %s sh -c 'echo command $$ . >&3; exec sleep 1000' "
-          "2>&1; echo code $? >&3; } | { read -r line <&4; tr -d '\\0'; }",
-          LOCKCTL, server_hosts(the_server), path);
+    const char *script = textf(
+        "exec 3>&1 4<&0; { head -c 65536 /dev/zero; %s run --session-timeout "
+        "4s --servers %s %s sh -c 'echo command $$ . >&3; exec sleep 1000' "
+        "2>&1; echo code $? >&3; } | { read -r line <&4; tr -d '\\0'; }",
+        LOCKCTL, server_hosts(the_server), path);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     cli_wait_said(&cli, " .\n");
     command = cli_said_pid(&cli, "command ");
@@ -446,15 +429,9 @@ TEST(a_command_that_the_guard_has_killed_is_reported)
     assert_end(&cli, 0, "zk-lockctl did not run until the lease was over");
 }
 
-static bool tells_owner(void *unused)
-{
-    (void)unused;
-    return strcmp(data_of_first(path), "__REVOKE__") != 0;
-}
-
 static void wait_record(const char *text)
 {
-    assert_true(wait_until(tells_owner, NULL, SOON_MS));
+    AWAIT(strcmp(data_of_first(path), "__REVOKE__") != 0);
     assert_has(data_of_first(path), text);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run after its command has ended, or when it cannot act
  * itself: processes left behind, the killer, and the release. */
-#include <sys/wait.h>
 
 #include "start_run.h"
 
@@ -71,23 +70,21 @@ static const struct {
 
 TEST_ROWS(all_that_the_command_has_started_ends, ends, end)
 {
-    pid_t started;
-    pid_t command;
-
     START_FOR(&cli, end->timeout, server_hosts(the_server), path, "-c",
               end->starts);
     cli_wait_said(&cli, " .\n");
-    started = cli_said_pid(&cli, "pid ");
+    pid_t started = cli_said_pid(&cli, "pid ");
     wait_process_state(started, 'S');
-    command = wait_child_of(cli.pid, end->starts == child ? "sh" : "sleep");
+    pid_t command =
+        wait_child_of(cli.pid, end->starts == child ? "sh" : "sleep");
     assert_int_equal(getpgid(cli.pid), cli.pid);
-    assert_ok(kill(end->whom == GROUP   ? -cli.pid
-                   : end->whom == GUARD ? wait_child_of(cli.pid, GUARD_NAME)
-                                        : cli.pid,
-                   end->sig));
+    ok(kill(end->whom == GROUP   ? -cli.pid
+            : end->whom == GUARD ? wait_child_of(cli.pid, GUARD_NAME)
+                                 : cli.pid,
+            end->sig));
     if (end->sig == SIGSTOP) {
         wait_process_gone(started);
-        assert_ok(kill(cli.pid, SIGCONT));
+        ok(kill(cli.pid, SIGCONT));
     }
     assert_end(&cli, end->code, end->said);
     if (end->whom == GUARD)
@@ -134,11 +131,10 @@ TEST(a_release_without_an_answer_is_no_loss)
 static void end_without_a_lease(const char *hosts, struct proxy *proxy)
 {
     pid_t command;
-    pid_t guard;
 
     START_READY_FOR(&cli, "4s", hosts, "--timeout", "300ms", new_path());
     command = wait_child_of(cli.pid, "cli-command");
-    guard = wait_child_of(cli.pid, GUARD_NAME);
+    pid_t guard = wait_child_of(cli.pid, GUARD_NAME);
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
     wait_process_state(cli.pid, 'T');
     assert_int_equal(kill(guard, SIGSTOP), 0);

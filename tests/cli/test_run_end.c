@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run: how soon it ends after TERM. */
 
-#include <sys/wait.h>
-
 #include "start_run.h"
 
 FIXTURE(take_path, NULL)
@@ -41,15 +39,12 @@ static void say_distribution(int64_t *took_ms, int count)
 /* How long it took from TERM to the end of the tool. */
 static int64_t end_one(void)
 {
-    struct stopwatch *w;
-    struct lap lap;
-
     START_FOR(&cli, LONG, server_hosts(the_server), path, "sleep", "1000");
     (void)wait_child_of(cli.pid, "sleep");
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    lap = stopwatch_stop(w);
+    struct lap lap = stopwatch_stop(w);
     assert_true(lap_is_within(lap, 0, SOON_ENOUGH_MS));
     return lap.took_ns / 1000000;
 }
@@ -122,11 +117,9 @@ TEST(a_command_that_is_stopped_can_be_continued)
 /* Regression: such a command kept the lock for as long as it liked. */
 TEST(a_command_that_does_not_heed_term_is_killed)
 {
-    int64_t told_ms;
-
     START(&cli, "--kill-after", "700ms", new_path(), COMMAND, "deaf");
     cli_wait_said(&cli, "deaf\n");
-    told_ms = now_ms();
+    int64_t told_ms = now_ms();
     assert_int_equal(kill(cli.pid, SIGTERM), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     assert_true(now_ms() - told_ms >= 700);

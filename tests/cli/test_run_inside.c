@@ -12,19 +12,17 @@ static const char *first_line(void)
 {
     const char *said = cli_said(&cli);
 
-    return line("%.*s", (int)strcspn(said, "\n"), said);
+    return textf("%.*s", (int)strcspn(said, "\n"), said);
 }
 
 /* The node of the killed run is there until its session ends, so waiting makes
  * sense. */
 TEST(a_run_around_that_was_killed_is_waited_for)
 {
-    char sessions[64];
-
     START_FOR(&cli, "4s", server_hosts(the_server), path, "sh", "-c",
               "echo $ZKLOCK_SESSIONS; exec sleep 1000");
     cli_wait_said(&cli, "\n");
-    PRINT(sessions, "%s", first_line());
+    const char *sessions = first_line();
     assert_int_equal(kill(cli.pid, SIGKILL), 0);
     assert_int_equal(cli_end(&cli), 128 + SIGKILL);
     assert_int_equal(count_children(path), 1);
@@ -38,11 +36,11 @@ TEST(a_run_around_that_was_killed_is_waited_for)
  * one. */
 TEST(the_node_inside_names_the_session_around)
 {
-    const char *inner = line("%s-inside", path);
+    const char *inner = textf("%s-inside", path);
 
     START(&cli, "--why=it", path, "sh", "-c", "echo $ZKLOCK_SESSION; \"$@\"",
           "sh", INSIDE, inner, COMMAND, "signals");
     cli_wait_said(&cli, "ready\n");
-    assert_has(data_of_first(inner), line("\"within\":\"%s\"", first_line()));
+    assert_has(data_of_first(inner), textf("\"within\":\"%s\"", first_line()));
     assert_int_equal(cli_end(&cli), 0);
 }

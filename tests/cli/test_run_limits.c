@@ -11,13 +11,11 @@ FIXTURE(take_path, NULL)
  * may live: it lived on without the lock. */
 TEST(a_tool_that_is_stopped_at_once_lets_nobody_live_on)
 {
-    pid_t command;
-
     START_FOR(&cli, "4s", server_hosts(the_server), new_path(), "-c",
               "echo $$; tool=$(awk '/^PPid/ { print $2 }' /proc/$PPID/status); "
               "kill -STOP $tool; exec sleep 1000");
     cli_wait_said(&cli, "\n");
-    command = cli_said_pid(&cli, "");
+    pid_t command = cli_said_pid(&cli, "");
     wait_process_gone(command);
     assert_int_equal(kill(cli.pid, SIGCONT), 0);
     assert_int_equal(cli_end(&cli), 79);
@@ -27,10 +25,8 @@ TEST(a_tool_that_is_stopped_at_once_lets_nobody_live_on)
 
 TEST(a_daemon_may_stay)
 {
-    pid_t pid;
-
     assert_int_equal(RUN("--keep-daemons", path, COMMAND, "leave"), 0);
-    pid = cli_said_pid(&cli, "");
+    pid_t pid = cli_said_pid(&cli, "");
     wait_process_state(pid, 'S');
     assert_int_equal(count_children(path), 0);
     assert_int_equal(kill(pid, SIGKILL), 0);
@@ -38,12 +34,10 @@ TEST(a_daemon_may_stay)
 
 TEST(not_when_it_was_ended_for_the_lock)
 {
-    pid_t pid;
-
     START(&cli, "--keep-daemons", path, "-c",
           COMMAND " leave; exec sleep 1000");
     cli_wait_said(&cli, "\n");
-    pid = cli_said_pid(&cli, "");
+    pid_t pid = cli_said_pid(&cli, "");
     delete_nth_child(path, 0);
     assert_int_equal(cli_end(&cli), 79);
     wait_process_gone(pid);
@@ -54,7 +48,7 @@ TEST(not_when_it_was_ended_for_the_lock)
 static void end_with_label(const char *label)
 {
     cli_wait_said(&cli, "ready\n");
-    assert_has(data_of_first(path), line("\"label\":\"%s\"", label));
+    assert_has(data_of_first(path), textf("\"label\":\"%s\"", label));
     assert_string_equal(cli_said(&cli), "ready\n");
     assert_int_equal(write(cli.in, "\n", 1), 1);
     assert_int_equal(cli_end(&cli), 0);
@@ -78,5 +72,5 @@ TEST(a_long_command_is_cut)
     text[sizeof(text) - 1] = '\0';
     START(&cli, path, "/bin/sh", "-c", "echo $0; read -r line", "ready", text);
     text[128 - strlen("/bin/sh -c echo $0; read -r line ready ...")] = '\0';
-    end_with_label(line("/bin/sh -c echo $0; read -r line ready %s...", text));
+    end_with_label(textf("/bin/sh -c echo $0; read -r line ready %s...", text));
 }

@@ -2,7 +2,6 @@
 /* Tests of runs inside runs: who would wait for itself. */
 
 #include "run/run.h"
-#include "texts.h"
 #include "unit.h"
 
 #define AROUND 0x12
@@ -75,7 +74,6 @@ TEST_ROWS(a_claim_waits_for_a_run_around, claims, claim)
     struct zkr_participant items[3];
     struct zkr_participants list = { .items = items };
     struct around around;
-    const struct zkr_participant *p;
     char markers[3][16];
     char text[3][16];
     int count =
@@ -84,7 +82,7 @@ TEST_ROWS(a_claim_waits_for_a_run_around, claims, claim)
     for (int i = 0; i < count; i++)
         items[list.count++] = node(text[i], markers[i]);
     around_read(&around, "0x11 0x12-7-5");
-    p = run_waits_for(&around, &list, &wanted);
+    const struct zkr_participant *p = run_waits_for(&around, &list, &wanted);
     assert_int_equal(p != NULL, claim->waits);
     assert_true(p == NULL || p->session_id == AROUND);
 }

@@ -2,7 +2,6 @@
 /* Tests of the policy: what must be done to a command at which instant of its
  * lease. */
 #include "run/policy.h"
-#include "texts.h"
 #include "unit.h"
 
 #define LEAD POLICY_LEAD_MS
@@ -108,11 +107,10 @@ TEST(it_never_looks_again_too_late_nor_in_the_past)
 
     for (int i = 0; i < 100000; i++) {
         int64_t now = UNTIL - (int64_t)(unit_random(&random) % 20000);
-        struct policy_plan plan;
 
         policy.grace_ms = (int64_t)(unit_random(&random) % 3000);
         policy.terminated = unit_random(&random) % 2 == 0;
-        plan = at(now, states[unit_random(&random) % 2]);
+        struct policy_plan plan = at(now, states[unit_random(&random) % 2]);
         if (plan.action == POLICY_SEND_KILL) {
             assert_true(now >= UNTIL - LEAD);
             continue;

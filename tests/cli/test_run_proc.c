@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the processes that a run starts and searches for, also when the
  * system is short of resources. */
-#include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdbool.h>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "run/child.h"
 #include "run/proc.h"
-#include "texts.h"
 #include "unit.h"
 
 /* The linker sends the calls of the tool here (--wrap); those for files of any
@@ -90,10 +85,9 @@ static pid_t start_sleeper(const char *name)
 {
     int ends[2];
     char byte;
-    pid_t pid;
 
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         (void)prctl(PR_SET_NAME, name);
@@ -188,7 +182,7 @@ TEST(descriptors_that_cannot_be_noted_are_an_error)
     refuse("opendir", 0, ENOMEM);
     assert_int_equal(inherited_note(&in), -1);
     refused = NULL;
-    assert_ok(inherited_note(&in));
+    ok(inherited_note(&in));
     assert_true(in.count > 0);
     inherited_done(&in);
     (void)close(extra);
@@ -208,10 +202,9 @@ static int start(char *program)
                                .env = env,
                                .inherited = &quiet };
     struct child c;
-    int error;
 
-    assert_ok(inherited_note(&quiet));
-    error = child_start(&c, &plan, 0);
+    ok(inherited_note(&quiet));
+    int error = child_start(&c, &plan, 0);
     inherited_done(&quiet);
     assert_null(c.guard);
     return error;

@@ -48,11 +48,11 @@ TEST(when_one_is_taken_none_is_kept)
 
     START_READY(&cli, "--why", "books", b);
     START(&second, "-n", a, "--and", b, "echo", "started");
-    assert_end(&second, 75, line("not acquired: %s is held by ", b));
+    assert_end(&second, 75, textf("not acquired: %s is held by ", b));
     assert_lacks(cli_said(&second), "started");
     wait_children(a, 0);
     START(&second, "-w", "6s", a, "--and", b, "true");
-    cli_wait_said(&second, line("waiting: %s is held by ", b));
+    cli_wait_said(&second, textf("waiting: %s is held by ", b));
     assert_int_equal(cli_end(&second), 75);
     wait_children(a, 0);
     assert_int_equal(count_children(b), 1);
@@ -67,7 +67,7 @@ TEST(the_loss_of_one_is_a_loss)
         START_READY(&cli, a, "--and", b);
         delete_nth_child(paths[i], 0);
         wait_process_state(cli.pid, 'Z');
-        assert_end(&cli, 79, line("deleted its node, %s/", paths[i]));
+        assert_end(&cli, 79, textf("deleted its node, %s/", paths[i]));
         wait_children(a, 0);
         wait_children(b, 0);
     }
@@ -77,10 +77,8 @@ TEST(the_loss_of_one_is_a_loss)
 TEST(the_command_knows_each_lock)
 {
     long long token_b, token_a;
-    char want[1024];
 
-    PRINT(want, "%s\n%s\n%s\n%s\n", b, a, b, a);
-    assert_run(0, want, b, "--and", a, "-c",
+    assert_run(0, textf("%s\n%s\n%s\n%s\n", b, a, b, a), b, "--and", a, "-c",
                "echo \"$ZKLOCK_PATH\"; "
                "echo \"$ZKLOCK_NODE\" | sed 's,/_c_.*,,'; "
                "echo tokens $ZKLOCK_TOKEN");
@@ -100,7 +98,6 @@ TEST(they_are_all_for_reading_or_writing_or_slots)
     START(&second, "-n", "-x", b, "--and", c, "true");
     assert_int_equal(cli_end(&second), 75);
     assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(RUN("-n", "--slots", "2", a, "--and", b, "-c",
-                         "[ $(echo \"$ZKLOCK_NODE\" | grep -c /leases/) = 2 ]"),
-                     0);
+    ok(RUN("-n", "--slots", "2", a, "--and", b, "-c",
+           "[ $(echo \"$ZKLOCK_NODE\" | grep -c /leases/) = 2 ]"));
 }

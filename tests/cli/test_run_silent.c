@@ -37,13 +37,12 @@ TEST(a_waiting_run_says_why_nothing_happens)
 TEST(a_second_attempt_has_its_credentials)
 {
     AUTO(proxy) proxy = new_proxy();
-    char script[1024];
 
     proxy_freeze(proxy);
-    PRINT(script,
-          "printf 'digest:bob:secret' | %s run --auth-file "
-          "/dev/stdin --servers %s %s echo done",
-          LOCKCTL, proxy_hosts(proxy), new_path());
+    const char *script =
+        textf("printf 'digest:bob:secret' | %s run --auth-file "
+              "/dev/stdin --servers %s %s echo done",
+              LOCKCTL, proxy_hosts(proxy), new_path());
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     cli_wait_said(&cli, "trying for another");
     proxy_heal(proxy);

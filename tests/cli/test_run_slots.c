@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run --slots: a lease of a semaphore. */
 
-#include "look.h"
 #include "start_run.h"
 
 /* new_path() keeps only one path. */
@@ -15,7 +14,7 @@ static const char *new_pool(void)
 
 static const char *below(const char *name)
 {
-    return line("%s/%s", pool, name);
+    return textf("%s/%s", pool, name);
 }
 
 static void start_holder(struct cli *c, const char *slots)
@@ -72,9 +71,9 @@ TEST(the_command_knows_its_lease)
     START(&cli, "--slots", "3", "--why", "night", new_pool(), "-c",
           "env; echo ready; read -r line");
     cli_wait_said(&cli, "ready\n");
-    assert_said(&cli, line("ZKLOCK_NODE=%s\n", first_child(below("leases"))));
+    assert_said(&cli, textf("ZKLOCK_NODE=%s\n", first_child(below("leases"))));
     assert_said(&cli, "ZKLOCK_KIND=semaphore\n");
-    assert_said(&cli, line("ZKLOCK_PATH=%s\n", pool));
+    assert_said(&cli, textf("ZKLOCK_PATH=%s\n", pool));
     assert_said(&cli, "ZKLOCK_TOKEN=");
     assert_has(data_of_first(below("leases")),
                "\"label\":\"night\",\"limit\":3,");

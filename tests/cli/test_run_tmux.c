@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl run as a job of a shell, in a terminal. */
 
-#include <fcntl.h>
-
 #include "start_run.h"
 #include "tmux.h"
 
@@ -47,10 +45,8 @@ FIXTURE(open_terminal, close_terminal)
  * no key had an effect any more. */
 TEST(a_command_that_stops_itself_leaves_the_keys_to_the_job)
 {
-    pid_t tool;
-
     type_run("", COMMAND " stop");
-    tool = wait_child_of(tmux_shell(), "zk-lockctl");
+    pid_t tool = wait_child_of(tmux_shell(), "zk-lockctl");
     wait_process_state(wait_child_of(tool, "cli-command"), 'T');
     tmux_key("C-z");
     tmux_wait("Stopped");
@@ -101,10 +97,10 @@ static void end_script(const char *word, const char *input)
     tmux_line("bash -c 'for i in 1 2 3; do %s run %s bash -c "
               "\"echo %s=\\$0; exec sleep 1000\" $i %s; done'",
               LOCKCTL, new_path(), word, input);
-    tmux_wait(line("%s=1", word));
+    tmux_wait(textf("%s=1", word));
     tmux_key("C-c");
     tmux_wait_code(130);
-    assert_lacks(tmux_screen(), line("%s=2", word));
+    assert_lacks(tmux_screen(), textf("%s=2", word));
 }
 
 TEST(the_key_ends_a_script_too)
@@ -230,28 +226,27 @@ TEST(in_a_container_the_key_for_stopping_does_nothing)
         "unshare --pid --fork --mount-proc setsid --ctty");
 }
 
-static bool has_terminal(void *pid)
+static bool has_terminal(pid_t pid)
 {
     char text[512] = "";
     int group = 0;
-    FILE *f = fopen(line("/proc/%d/stat", *(pid_t *)pid), "re");
+    FILE *f = fopen(textf("/proc/%d/stat", pid), "re");
 
     assert_non_null(f);
     assert_non_null(fgets(text, sizeof(text), f));
     (void)fclose(f);
     (void)sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %d", &group);
-    return group == *(pid_t *)pid;
+    return group == pid;
 }
 
 /* Nobody would continue this one either, but the key can end it. */
 TEST(without_a_shell_a_stopped_command_ends_by_the_key)
 {
-    pid_t tool;
-
     type_alone("", COMMAND " stop");
-    tool = wait_child_of(wait_child_of(tmux_shell(), "script"), "zk-lockctl");
+    pid_t tool =
+        wait_child_of(wait_child_of(tmux_shell(), "script"), "zk-lockctl");
     wait_process_state(wait_child_of(tool, "cli-command"), 'T');
-    assert_true(wait_until(has_terminal, &tool, SOON_MS));
+    AWAIT(has_terminal(tool));
     tmux_key("C-c");
     wait_code_alone(128 + SIGINT);
 }

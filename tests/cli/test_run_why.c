@@ -2,7 +2,6 @@
 /* Tests of the label that is shown to others: the library always accepts it. */
 
 #include "run/options.h"
-#include "texts.h"
 #include "unit.h"
 
 static char label[ZKR_LABEL_MAX + 1];

@@ -36,9 +36,9 @@ static void assert_works(const char *words)
 static void use_tls(const char *hosts, const char *ca, const char *key)
 {
     set_context(
-        line("current = safe\n[safe]\nservers = %s\ntls-ca = %s/%s.pem\n"
-             "tls-cert = %s/client.pem\ntls-key = %s/%s.key\n",
-             hosts, server_keys(), ca, server_keys(), server_keys(), key));
+        textf("current = safe\n[safe]\nservers = %s\ntls-ca = %s/%s.pem\n"
+              "tls-cert = %s/client.pem\ntls-key = %s/%s.key\n",
+              hosts, server_keys(), ca, server_keys(), server_keys(), key));
 }
 
 TEST(locks_are_held_and_seen_over_tls)
@@ -48,19 +48,18 @@ TEST(locks_are_held_and_seen_over_tls)
     assert_works("ls /");
     assert_works("context show");
     look_on(server_secure_hosts(the_server));
-    assert_works(line("run --tls-ca %s/ca.pem --tls-cert %s/client.pem "
-                      "--tls-key=%s/client.key over-tls true",
-                      server_keys(), server_keys(), server_keys()));
+    assert_works(textf("run --tls-ca %s/ca.pem --tls-cert %s/client.pem "
+                       "--tls-key=%s/client.key over-tls true",
+                       server_keys(), server_keys(), server_keys()));
     assert_refused(69, "wants TLS", "ls --timeout 2s /");
 }
 
 TEST(a_key_with_a_password_needs_its_file)
 {
-    char words[512];
-
     use_tls(server_secure_hosts(the_server), "ca", "locked");
     cli_write(cli_file("password"), "open sesame\n", 0600);
-    PRINT(words, "ls --tls-password-file %s /", cli_file("password"));
+    const char *words =
+        textf("ls --tls-password-file %s /", cli_file("password"));
     assert_works(words);
     cli_write(cli_file("password"), "open\n", 0600);
     assert_refused(64, "tls_key", words);
@@ -127,10 +126,10 @@ TEST(a_user_of_sasl_is_known_by_the_password)
     struct server *server;
 
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
-    set_context(line("current = safe\n[safe]\nservers = %s\n"
-                     "sasl-mechanism = DIGEST-MD5\nsasl-user = %s\n"
-                     "sasl-password-file = password\n",
-                     server_hosts(server), SERVER_SASL_USER));
+    set_context(textf("current = safe\n[safe]\nservers = %s\n"
+                      "sasl-mechanism = DIGEST-MD5\nsasl-user = %s\n"
+                      "sasl-password-file = password\n",
+                      server_hosts(server), SERVER_SASL_USER));
     cli_write(cli_file("password"), SERVER_SASL_PASSWORD "\nnot this\n", 0600);
     assert_works("run with-sasl true");
     assert_works("ls /");

@@ -38,7 +38,7 @@ FIXTURE(setup, teardown)
 
 static const char *full(const char *name)
 {
-    return line("%s/%s", look_root, name);
+    return textf("%s/%s", look_root, name);
 }
 
 static int64_t make(struct admin *who, const char *name, const char *data)
@@ -195,10 +195,8 @@ TEST_ROWS(shown, rows, row)
 
 TEST(a_lease_is_broken_by_its_token)
 {
-    int64_t token;
-
     make_busy();
-    token = make(b, "pool/" LEASE "7", "10.0.0.9");
+    int64_t token = make(b, "pool/" LEASE "7", "10.0.0.9");
     LOOK(65, "break --yes --token 1 %s", full("pool"));
     assert_has(look_err, "is a semaphore: 5 leases, 2 waiting");
     LOOK(0, "break --yes --token %lld %s", (long long)token,

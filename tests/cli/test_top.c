@@ -2,7 +2,6 @@
 /* Tests of zk-lockctl top: on a screen of tmux, and without one; and what it
  * does to locks. */
 
-#include "look.h"
 #include "tmux.h"
 
 static zkr_session *session;
@@ -79,7 +78,7 @@ static void type_top(const char *before, const char *options)
 /* Sorted by path. */
 static void start(const char *options)
 {
-    type_top("", line("--sort lock %s", options));
+    type_top("", textf("--sort lock %s", options));
     tmux_wait("2 locks, 2 held, 0 waiting");
 }
 
@@ -108,17 +107,15 @@ static void quit(void)
 
 TEST(locks_and_their_holders_are_shown)
 {
-    char holder[300];
     char host[256];
 
     start("");
     tmux_wait("connected  every 100ms");
     (void)gethostname(host, sizeof(host));
-    PRINT(holder, "held  %.12s", host);
     tmux_wait(paths[0]);
-    tmux_wait(holder);
+    tmux_wait(textf("held  %.12s", host));
     tmux_resize(120, 40);
-    tmux_wait(line("%lld", (long long)zkr_grant_token(grants[1])));
+    tmux_wait(textf("%lld", (long long)zkr_grant_token(grants[1])));
 }
 
 TEST(changes_are_shown)
@@ -143,14 +140,14 @@ TEST(the_cursor_moves_and_opens_a_queue)
     start("");
     tmux_key("Down");
     tmux_key("Enter");
-    tmux_wait(line("%s  mutex (zkrecipes)  held  1 in the queue", paths[1]));
+    tmux_wait(textf("%s  mutex (zkrecipes)  held  1 in the queue", paths[1]));
     waiter_start(&w, mutexes[1], SOON_MS);
     tmux_wait("pos 0");
     tmux_wait("2 in the queue");
     tmux_type("q");
     tmux_wait("2 locks, 2 held, 1 waiting");
     tmux_line("k");
-    tmux_wait(line("%s  mutex", paths[0]));
+    tmux_wait(textf("%s  mutex", paths[0]));
     tmux_key("Escape");
     tmux_wait("2 locks");
     tmux_key("End");
@@ -217,10 +214,8 @@ TEST(signals_end_it_and_restore_the_terminal)
 
 TEST(it_can_be_stopped_and_continued)
 {
-    pid_t pid;
-
     start("");
-    pid = top_pid();
+    pid_t pid = top_pid();
     tmux_key("C-z");
     tmux_wait("Stopped");
     tmux_wait(TMUX_PROMPT);
@@ -296,9 +291,7 @@ TEST(a_holder_is_asked_after_a_question)
 
 TEST(a_lock_is_broken_by_its_token)
 {
-    char command[64];
-
-    PRINT(command, "break --token %s /t", token_of(grants[0]));
+    const char *command = textf("break --token %s /t", token_of(grants[0]));
     start("");
     hand_over("K", command);
     run_it();
@@ -323,9 +316,9 @@ TEST(danger_is_shown_before)
 {
     start("");
     (void)look_make(admin,
-                    line("%s/zeta/0123456789abcdef0123456789abcdef__lock__"
-                         "0000000000",
-                         root),
+                    textf("%s/zeta/0123456789abcdef0123456789abcdef__lock__"
+                          "0000000000",
+                          root),
                     "hostA:123", ZOO_EPHEMERAL);
     tmux_wait("3 locks, 3 held");
     tmux_key("End");
@@ -358,13 +351,10 @@ TEST(a_verb_is_stopped_and_continued_with_top)
 
 TEST(one_of_several_is_chosen_in_the_queue)
 {
-    char name[80];
-    zkr_rwlock *lock;
     zkr_grant *readers[2];
 
-    PRINT(name, "%s/zeta", root);
     start("");
-    ok(zkr_rwlock_new(session, name, NULL, &lock));
+    zkr_rwlock *lock = NEW(rwlock, session, textf("%s/zeta", root), NULL);
     for (size_t i = 0; i < 2; i++)
         ok(zkr_rwlock_acquire_read(lock, SOON_MS, &readers[i]));
     tmux_wait("2 holders");
@@ -464,12 +454,10 @@ TEST(while_the_server_hangs_keys_work)
 
 TEST(it_ends_while_the_server_hangs)
 {
-    struct stopwatch *w;
-
     start("");
     pause_server();
     tmux_wait("STALE, ");
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     quit();
     assert_true(stopwatch_says(w, 0, 4000)); /* not the 5 s of a request */
     assert_restored();
@@ -490,7 +478,7 @@ TEST(it_outlives_the_server)
 /* It says why before there is a screen. */
 TEST(without_a_server_there_is_no_screen)
 {
-    type_top("", line("--servers %s/nowhere", server_hosts(the_server)));
+    type_top("", textf("--servers %s/nowhere", server_hosts(the_server)));
     tmux_wait("the chroot '/nowhere' does not exist");
     tmux_wait(TMUX_PROMPT);
     tmux_wait_code(78);
@@ -502,16 +490,11 @@ TEST(without_a_server_there_is_no_screen)
 
 /* --- what reaches the terminal --- */
 
-static bool has_left_the_screen(void *file)
-{
-    return strstr(cli_read(file), "\033[?1049l") != NULL;
-}
-
 /* All that top has written there, when it has ended. It goes through a pipe,
  * and may be on the screen before. */
 static const char *read_file(const char *name)
 {
-    assert_true(wait_until(has_left_the_screen, (void *)name, SOON_MS));
+    AWAIT(strstr(cli_read(name), "\033[?1049l") != NULL);
     return cli_read(name);
 }
 
@@ -521,7 +504,6 @@ TEST(nothing_hostile_reaches_the_terminal)
 {
     const char *file = cli_file("bytes");
     char node[200];
-    const char *bytes;
 
     PRINT(node, "%s/\u202e\u65e5e\u0301", root);
     assert_int_equal(admin_create(admin, node, NULL), 0);
@@ -548,7 +530,7 @@ TEST(nothing_hostile_reaches_the_terminal)
     tmux_type("q");
     quit();
     assert_lacks(tmux_say("#{pane_title}"), "owned");
-    bytes = read_file(file);
+    const char *bytes = read_file(file);
     assert_has(bytes, "x1B]0;owned");
     assert_lacks(bytes, "\033]0;owned");
     assert_lacks(bytes, "\u202e");
@@ -575,11 +557,7 @@ TEST(colors_are_there_unless_they_are_not_wanted)
     };
 
     for (size_t i = 0; i < COUNT(lines); i++) {
-        char name[16];
-        const char *file;
-
-        PRINT(name, "colors-%zu", i);
-        file = cli_file(name);
+        const char *file = cli_file(textf("colors-%zu", i));
         tmux_record(file);
         type_top(lines[i].before, lines[i].options);
         tmux_wait("2 locks, 2 held");

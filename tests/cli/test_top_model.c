@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the model and the view of top, for looks, keys, and sizes of the
  * screen, without servers and without a terminal; and of its columns. */
-#include "texts.h"
 #include "top/picture.h"
 #include "unit.h"
 
 #include <locale.h>
-#include <stdarg.h>
 
 #include "common/lockctl.h"
 
@@ -128,12 +126,11 @@ static void press_key(uint32_t key)
 /* Compares the beginning of a line, with blanks squeezed. */
 static void line_is(int i, const char *want)
 {
-    const char *at;
     char text[GRID_CELL_MAX];
     size_t n = 0;
 
     draw();
-    at = picture.lines[i].text + strspn(picture.lines[i].text, " ");
+    const char *at = picture.lines[i].text + strspn(picture.lines[i].text, " ");
     for (; *at != '\0'; at++) {
         if (*at != ' ' || (at[1] != ' ' && at[1] != '\0'))
             text[n++] = *at;
@@ -159,11 +156,9 @@ static void shown_is(const char *want)
 
 static char cursor(void)
 {
-    const char *path;
-
     draw();
     assert_true(view.cursors[TOP_MODE_LOCKS].at < model.shown_count);
-    path = model.shown[view.cursors[TOP_MODE_LOCKS].at]->path;
+    const char *path = model.shown[view.cursors[TOP_MODE_LOCKS].at]->path;
     return path[strlen(path) - 1];
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of ls, show, check, wait, revoke and break against a real server. */
 
-#include <inttypes.h>
 #include <pty.h>
-#include <sys/wait.h>
 
 #include "look.h"
 
@@ -17,7 +15,7 @@ static zkr_mutex *m;
 static int setup(void)
 {
     s = open_session();
-    assert_ok(look_make_root());
+    ok(look_make_root());
     PRINT(path, "%s/lock", look_root);
     m = new_mutex(s, path);
     return 0;
@@ -34,7 +32,7 @@ FIXTURE(setup, teardown)
 
 static int64_t make(const char *name, const char *data)
 {
-    return look_make(admin, line("%s/%s", look_root, name), data,
+    return look_make(admin, textf("%s/%s", look_root, name), data,
                      ZOO_EPHEMERAL);
 }
 
@@ -60,12 +58,11 @@ TEST(our_holder_is_told_by_its_record)
 {
     zkr_grant *g = acquire(m);
     char host[256];
-    const json_t *lock;
     const json_t *owner;
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
     LOOK(0, "ls %s -o json", look_root);
-    lock = json_array_get(look_items("LockList"), 0);
+    const json_t *lock = json_array_get(look_items("LockList"), 0);
     assert_string_equal(text_of(lock, "path"), path);
     assert_string_equal(text_of(lock, "kind"), "mutex");
     assert_string_equal(text_of(lock, "dialect"), "zkrecipes");
@@ -74,9 +71,9 @@ TEST(our_holder_is_told_by_its_record)
     assert_true(json_is_null(json_object_get(lock, "longest_wait_ms")));
     lock = json_array_get(json_object_get(lock, "holders"), 0);
     assert_string_equal(text_of(lock, "token"),
-                        line("%" PRId64, zkr_grant_token(g)));
+                        textf("%" PRId64, zkr_grant_token(g)));
     assert_string_equal(text_of(lock, "session"),
-                        line("0x%" PRIx64, zkr_session_id(s)));
+                        textf("0x%" PRIx64, zkr_session_id(s)));
     assert_true(json_is_null(json_object_get(lock, "data")));
     owner = json_object_get(lock, "owner");
     assert_string_equal(text_of(owner, "host"), host);
@@ -175,8 +172,8 @@ TEST(huge_data_is_cut)
 static void enqueue(struct admin *a, const char *lock, const char *prefix)
 {
     (void)admin_create(admin, lock, NULL);
-    assert_ok(admin_create_flags(a, line("%s/%s", lock, prefix), "",
-                                 ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
+    ok(admin_create_flags(a, textf("%s/%s", lock, prefix), "",
+                          ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
 }
 
 static const struct recipe {
@@ -215,14 +212,14 @@ static void assert_recipe(const struct recipe *r, const char *lock)
     enqueue(admin, lock, r->third);
     LOOK(0, "show --columns POS,STATE,DIALECT,MODE,BLOCKED-BY %s", lock);
     assert_string_equal(strchr(look_golden(), '\n') + 1,
-                        line("POS STATE DIALECT MODE BLOCKED-BY\n"
-                             " 0 HELD %s exclusive -\n 1 wait %s %s pos 0\n"
-                             " 2 wait %s %s pos %d\n",
-                             r->dialect, r->dialect, mode, r->dialect, mode,
-                             shared ? 0 : 1));
+                        textf("POS STATE DIALECT MODE BLOCKED-BY\n"
+                              " 0 HELD %s exclusive -\n 1 wait %s %s pos 0\n"
+                              " 2 wait %s %s pos %d\n",
+                              r->dialect, r->dialect, mode, r->dialect, mode,
+                              shared ? 0 : 1));
     LOOK(0, "ls --columns DIALECT,STATE,WAIT %s", lock);
     assert_string_equal(look_golden(),
-                        line("DIALECT STATE WAIT\n%s held 2\n", r->dialect));
+                        textf("DIALECT STATE WAIT\n%s held 2\n", r->dialect));
     LOOK(0, "check --held %s", lock);
     LOOK(75, "revoke -w 0 %s", lock);
     assert_has(look_err, "does not listen");
@@ -251,7 +248,6 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
     zkr_mutex *second = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     const json_t *queue;
-    const json_t *c;
     struct waiter w;
 
     waiter_start(&w, second, SOON_MS);
@@ -267,11 +263,11 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
     queue =
         json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
     assert_int_equal(json_array_size(queue), 2);
-    c = json_array_get(queue, 1);
+    const json_t *c = json_array_get(queue, 1);
     assert_int_equal(number_of(c, "session_timeout_ms"),
                      zkr_session_timeout_ms(other));
     assert_string_equal(text_of(c, "session"),
-                        line("0x%" PRIx64, zkr_session_id(other)));
+                        textf("0x%" PRIx64, zkr_session_id(other)));
     assert_string_equal(text_of(c, "waits_for"),
                         strrchr(zkr_grant_node(g), '/') + 1);
     assert_string_equal(text_of(c, "server"), server_hosts(the_server));
@@ -289,13 +285,11 @@ TEST(without_the_words_the_rest_is_shown)
     struct server_opts opts = { .cfg_lines = lines };
     struct server *shy = NULL;
     zkr_session *there = NULL;
-    zkr_mutex *lock;
-    zkr_grant *g;
 
     assert_int_equal(server_start(&opts, &shy), SERVER_OK);
     ok(zkr_session_open(server_hosts(shy), NULL, &there));
-    lock = new_mutex(there, "/a");
-    g = acquire(lock);
+    zkr_mutex *lock = new_mutex(there, "/a");
+    zkr_grant *g = acquire(lock);
     look_on(server_hosts(shy));
     LOOK(0, "show /a --columns STATE,CLIENT,TIMEOUT");
     assert_string_equal(look_golden(), "/a mutex (zkrecipes) held 1 in the "
@@ -321,12 +315,11 @@ TEST(without_the_words_the_rest_is_shown)
 TEST(scripts_ask_by_the_exit_code)
 {
     char host[256];
-    zkr_grant *g;
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
     LOOK(0, "check --free %s", path);
     LOOK(1, "check --held %s", path);
-    g = acquire(m);
+    zkr_grant *g = acquire(m);
     LOOK(1, "check --free %s", path);
     assert_has(look_err, "is held by");
     assert_string_equal(look_out, "");
@@ -347,16 +340,11 @@ struct releasing {
     zkr_grant *grant;
 };
 
-static bool is_asked_again(void *proxy)
-{
-    return proxy_requests(proxy, ZOO_GETCHILDREN2_OP) > 1;
-}
-
 static void *release_when_asked_again(void *arg)
 {
     struct releasing *r = arg;
 
-    (void)wait_until(is_asked_again, r->proxy, SOON_MS);
+    (void)COMES(proxy_requests(r->proxy, ZOO_GETCHILDREN2_OP) > 1, SOON_MS);
     (void)zkr_grant_release(r->grant);
     return NULL;
 }
@@ -430,7 +418,7 @@ TEST(a_revoke_waits_as_long_as_told)
  * record of somebody whom the tool had not seen. */
 TEST(the_next_of_that_name_is_not_asked)
 {
-    const char *node = line("%s/lock-0000000000", path);
+    const char *node = textf("%s/lock-0000000000", path);
     AUTO(proxy) proxy = new_proxy();
     struct cli cli;
     char data[64];
@@ -459,9 +447,9 @@ TEST(a_holder_that_does_not_is_told)
     assert_has(look_err, "is held by session 0x");
     assert_has(look_err, "(asked to release)");
     assert_has(look_err, "(?)");
-    assert_has(look_err, line("has not given it back; stop it, or: zk-lockctl "
-                              "break --token %" PRId64 " %s",
-                              zkr_grant_token(g), path));
+    assert_has(look_err, textf("has not given it back; stop it, or: zk-lockctl "
+                               "break --token %" PRId64 " %s",
+                               zkr_grant_token(g), path));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     /* it was "a holder in the dialect curator", which would go on */
     LOOK(0, "break --yes --token %" PRId64 " %s", zkr_grant_token(g), path);
@@ -471,8 +459,8 @@ TEST(a_holder_that_does_not_is_told)
     make("lock/" HEX "__lock__0000000004", "hostA:123");
     LOOK(75, "revoke -w 300ms %s", path);
     assert_has(look_err, "hostA:123 is not asked: kazoo does not listen");
-    assert_ok(admin_get(admin, line("%s/" HEX "__lock__0000000004", path), data,
-                        sizeof(data)));
+    ok(admin_get(admin, textf("%s/" HEX "__lock__0000000004", path), data,
+                 sizeof(data)));
     assert_string_equal(data, "hostA:123");
 }
 
@@ -488,8 +476,8 @@ TEST(a_request_is_written_once_more_when_its_node_has_changed)
     LOOK(75, "revoke -w 0s %s", path);
     look_on(NULL);
     assert_true(proxy_rule_done(proxy));
-    assert_ok(admin_get(admin, line("%s/_c_" UUID "-lock-0000000000", path),
-                        data, sizeof(data)));
+    ok(admin_get(admin, textf("%s/_c_" UUID "-lock-0000000000", path), data,
+                 sizeof(data)));
     assert_string_equal(data, "__REVOKE__");
 }
 
@@ -523,7 +511,7 @@ TEST(break_takes_the_lock_away)
     assert_has(look_err, "nobody holds it with the token");
     LOOK(64, "break %s", path);
     assert_has(look_err,
-               line("use --yes --token %" PRId64, zkr_grant_token(g)));
+               textf("use --yes --token %" PRId64, zkr_grant_token(g)));
     wait_verified(g);
     LOOK(0, "break --yes --token 0x%" PRIx64 " %s -o json", zkr_grant_token(g),
          path);
@@ -532,7 +520,7 @@ TEST(break_takes_the_lock_away)
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_string_equal(text_of(nth_of("LockList", "holders", 0), "token"),
-                        line("%" PRId64, zkr_grant_token(w.grant)));
+                        textf("%" PRId64, zkr_grant_token(w.grant)));
     zkr_grant_free(g);
     release(w.grant);
     zkr_mutex_free(second);
@@ -561,7 +549,7 @@ TEST(a_waiter_is_removed_by_its_token)
     assert_lacks(look_err, "DANGER");
     assert_lacks(look_err, "broken");
     assert_int_equal(
-        admin_exists(admin, line("%s/" HEX "__lock__0000000005", path), NULL),
+        admin_exists(admin, textf("%s/" HEX "__lock__0000000005", path), NULL),
         ZNONODE);
     assert_int_equal(count_children(path), 2);
     LOOK(65, "break --yes --token %" PRId64 " %s", waiter, path);
@@ -578,16 +566,16 @@ TEST(a_waiter_that_holds_by_now_is_left_alone)
 {
     AUTO(proxy) proxy = new_proxy();
     struct cli cli;
-    char token[32];
 
     make("lock/lock-0000000000", "hostA:123");
-    PRINT(token, "%" PRId64, make("lock/lock-0000000001", "hostB:77"));
+    const char *token =
+        textf("%" PRId64, make("lock/lock-0000000001", "hostB:77"));
     /* the first look reads the holder, the second one both */
     proxy_rule(proxy, ZOO_GETDATA_OP, 3, PROXY_HOLD_REPLY);
     START_CLI(&cli, "break", "--yes", "--no-4lw", "--token", token, "--timeout",
               "60s", "--servers", proxy_hosts(proxy), path);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    assert_ok(admin_delete(admin, line("%s/lock-0000000000", path)));
+    ok(admin_delete(admin, textf("%s/lock-0000000000", path)));
     proxy_release(proxy);
     assert_end(&cli, 65, "it holds by now");
     assert_int_equal(count_children(path), 1);
@@ -640,9 +628,10 @@ TEST(break_asks_for_the_token_on_the_terminal)
     assert_int_equal(break_on_a_terminal("yes\n"), 65);
     assert_int_equal(break_on_a_terminal("\n"), 65);
     assert_int_equal(
-        break_on_a_terminal(line("%" PRId64 "\n", zkr_grant_token(g) + 1)), 65);
+        break_on_a_terminal(textf("%" PRId64 "\n", zkr_grant_token(g) + 1)),
+        65);
     wait_verified(g);
-    assert_ok(break_on_a_terminal(line("0x%" PRIx64 "\n", zkr_grant_token(g))));
+    ok(break_on_a_terminal(textf("0x%" PRIx64 "\n", zkr_grant_token(g))));
     wait_grant_state(g, ZKR_GRANT_LOST);
     zkr_grant_free(g);
 }
@@ -667,19 +656,18 @@ TEST(tables_are_as_wide_as_the_terminal)
     static const char label[] = "release 42 of the web site, by hand";
     AUTO(mutex) labelled = NULL;
     char owner[400];
-    zkr_grant *g;
 
     ok(zkr_mutex_new(s, path, OPTS(lockable, .label = label), &labelled));
-    g = acquire(labelled);
+    zkr_grant *g = acquire(labelled);
     (void)gethostname(owner, 256);
     (void)snprintf(owner + strlen(owner), 100, ":%d/%d ", (int)getpid(),
                    (int)getpid());
     owner[strlen(owner) < 17 ? strlen(owner) : 17] = '\0';
     (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
     for (int width = 60; width <= 240; width += 20) {
-        assert_ok(on_a_terminal(width, NULL, "ls", look_root));
+        ok(on_a_terminal(width, NULL, "ls", look_root));
         assert_no_line_is_longer(strstr(said, "LOCK "), (size_t)width);
-        assert_ok(on_a_terminal(width, NULL, "show", path));
+        ok(on_a_terminal(width, NULL, "show", path));
         assert_no_line_is_longer(strstr(said, "POS "), (size_t)width);
         assert_has(said, owner);
         assert_int_equal(strstr(said, "note: no room for ") == NULL,
@@ -687,7 +675,7 @@ TEST(tables_are_as_wide_as_the_terminal)
                              strstr(said, " SESSION ") != NULL);
     }
     assert_has(said, label);
-    assert_ok(on_a_terminal(80, NULL, "show", path));
+    ok(on_a_terminal(80, NULL, "show", path));
     assert_has(said, "CLIENT, SESSION, TIMEOUT; -o wide has all columns\n");
     release(g);
 }

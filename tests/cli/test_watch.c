@@ -3,8 +3,6 @@
 #include "look.h"
 #include "quiet.h"
 
-#include <zookeeper/proto.h>
-
 static zkr_session *session;
 static zkr_session *other;
 /* A lock, for two of them. */
@@ -94,10 +92,9 @@ TEST(a_queue_is_told_in_its_order)
                                   " queued ", tokens[1],    " gone ",
                                   tokens[0],  " acquired ", tokens[1],
                                   " gone ",   tokens[1],    NULL };
-    zkr_grant *g;
 
     watch("table");
-    g = acquire(first);
+    zkr_grant *g = acquire(first);
     cli_wait_said_often(&c, " acquired ", 1);
     PRINT(tokens[0], "token=%lld", (long long)zkr_grant_token(g));
     waiter_start(&w, second, SOON_MS);
@@ -115,10 +112,9 @@ TEST(a_queue_is_told_in_its_order)
 TEST(a_waiter_that_gives_up_has_left)
 {
     struct waiter w;
-    zkr_grant *g;
 
     watch("table");
-    g = acquire(first);
+    zkr_grant *g = acquire(first);
     waiter_start(&w, second, 3000); /* time to be seen */
     cli_wait_said_often(&c, " queued ", 2);
     assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
@@ -161,14 +157,9 @@ static json_t *nth_event(const char *name, int n)
 
 TEST(a_request_is_told_and_its_holder_still_known)
 {
-    char token[32];
-    zkr_grant *g;
-    json_t *event;
-    json_t *of;
-
     watch("jsonl");
-    g = acquire(first);
-    PRINT(token, "%lld", (long long)zkr_grant_token(g));
+    zkr_grant *g = acquire(first);
+    const char *token = textf("%lld", (long long)zkr_grant_token(g));
     cli_wait_said(&c, "\"event\":\"acquired\"");
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
     cli_wait_said(&c, "\"event\":\"revoked\"");
@@ -176,13 +167,13 @@ TEST(a_request_is_told_and_its_holder_still_known)
     cli_wait_said_often(&c, "\"event\":\"gone\"", 2);
     end(SIGTERM);
 
-    event = nth_event("acquired", 1);
+    json_t *event = nth_event("acquired", 1);
     assert_word(event, "path", path);
     assert_int_equal(strlen(json_string_value(json_object_get(event, "at"))),
                      strlen("2026-11-21T01:29:58.767Z"));
     json_decref(event);
     event = nth_event("gone", 2);
-    of = json_object_get(event, "contender");
+    json_t *of = json_object_get(event, "contender");
     assert_word(of, "token", token);
     assert_true(json_is_true(json_object_get(of, "revoke_asked")));
     assert_true(json_is_object(json_object_get(of, "owner")));
@@ -193,26 +184,24 @@ TEST(a_request_is_told_and_its_holder_still_known)
 TEST(a_holder_that_is_asked_is_known_in_text)
 {
     char host[256];
-    char node[300];
-    zkr_grant *g;
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
     watch("table");
-    g = acquire(first);
+    zkr_grant *g = acquire(first);
     cli_wait_said(&c, " acquired ");
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
-    cli_wait_said(&c, line("revoked  %s %s:%d/%d ", path, host, (int)getpid(),
-                           (int)getpid()));
+    cli_wait_said(&c, textf("revoked  %s %s:%d/%d ", path, host, (int)getpid(),
+                            (int)getpid()));
     cli_wait_said(&c, " (asked to release) ");
     release(g);
     cli_wait_said_often(&c, " gone ", 1);
 
-    PRINT(node, "%s/_c_x-lock-0000000009", path);
+    const char *node = textf("%s/_c_x-lock-0000000009", path);
     assert_int_equal(admin_create(admin, node, "of a Curator"), ZOK);
     cli_wait_said(&c, " of a Curator ");
     ok(zkr_participants_revoke(other, node));
     cli_wait_said(&c,
-                  line("revoked  %s of a Curator (asked to release) ", path));
+                  textf("revoked  %s of a Curator (asked to release) ", path));
     assert_int_equal(admin_delete(admin, node), ZOK);
     end(SIGTERM);
 }
@@ -220,13 +209,11 @@ TEST(a_holder_that_is_asked_is_known_in_text)
 TEST(without_a_lock_all_are_watched)
 {
     AUTO(mutex) before = new_mutex(session, new_path());
-    char text[96];
-    zkr_grant *g;
 
     WATCH(before, server_hosts(the_server), "--interval", "20ms", "-o",
           "jsonl");
-    PRINT(text, "\"path\":\"%s\"", path);
-    g = acquire(first);
+    const char *text = textf("\"path\":\"%s\"", path);
+    zkr_grant *g = acquire(first);
     cli_wait_said_often(&c, text, 2);
     release(g);
     cli_wait_said_often(&c, text, 3);
@@ -303,9 +290,8 @@ static int make_changes(const char *end_name, int count)
         char *node = nodes[rand() % 8];
 
         if (node[0] == '\0') {
-            assert_ok(admin_create_flags(admin, line("%s/x-lock-", path), "x",
-                                         ZOO_EPHEMERAL | ZOO_SEQUENCE, node,
-                                         128));
+            ok(admin_create_flags(admin, textf("%s/x-lock-", path), "x",
+                                  ZOO_EPHEMERAL | ZOO_SEQUENCE, node, 128));
             made++;
         } else {
             assert_int_equal(admin_delete(admin, node), 0);
@@ -318,8 +304,7 @@ static int make_changes(const char *end_name, int count)
         if (nodes[i][0] != '\0')
             assert_int_equal(admin_delete(admin, nodes[i]), 0);
     }
-    assert_int_equal(
-        admin_create(admin, line("%s/%s", path, end_name), end_name), 0);
+    ok(admin_create(admin, textf("%s/%s", path, end_name), end_name));
     return made;
 }
 
@@ -327,10 +312,9 @@ static int make_changes(const char *end_name, int count)
 TEST(short_lived_nodes_are_seen_or_counted)
 {
     AUTO(proxy) p = new_proxy();
-    int made;
 
     watch_by(proxy_hosts(p), "jsonl");
-    made = make_changes("first-lock-4000000001", 80);
+    int made = make_changes("first-lock-4000000001", 80);
     cli_wait_said(&c, "first-lock-4000000001");
     made += make_changes("second-lock-4000000002", 80);
     cli_wait_said(&c, "second-lock-4000000002");
@@ -390,16 +374,13 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
     enum { ROUNDS = 20 };
     zkr_semaphore *sem = NULL;
     struct sums s;
-    zkr_grant *g;
 
     ok(zkr_semaphore_new(session, path, 2, NULL, &sem));
-    ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
+    zkr_grant *g = GRANT(semaphore_acquire, sem, SOON_MS);
     START_WATCH(server_hosts(the_server), "-o", "jsonl");
     cli_wait_said(&c, "holding");
     for (int i = 0; i < ROUNDS; i++) {
-        zkr_grant *one;
-
-        ok(zkr_semaphore_acquire(sem, SOON_MS, &one));
+        zkr_grant *one = GRANT(semaphore_acquire, sem, SOON_MS);
         sleep_ms(i % 10 == 0 ? 150 : 0);
         release(one);
     }
@@ -423,17 +404,12 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
     zkr_semaphore_free(sem);
 }
 
-static bool have_all_ended(void *arg)
-{
-    struct sums s = sum();
-
-    return s.ended + s.missed >= *(int *)arg;
-}
-
 /* Waits until so many contenders came and went, as far as it has told. */
 static void wait_all_ended(int wanted)
 {
-    if (!wait_until(have_all_ended, &wanted, SOON_MS))
+    struct sums s;
+
+    if (!COMES((s = sum(), s.ended + s.missed >= wanted), SOON_MS))
         fail_msg("not all %d have ended: %s", wanted, cli_said(&c));
 }
 
@@ -477,13 +453,12 @@ TEST(after_a_lost_connection_it_says_resync)
                                   " queued ",
                                   " acquired ",
                                   NULL };
-    zkr_grant *g;
     AUTO(proxy) p = new_proxy();
 
     watch_by(proxy_hosts(p), "table");
     proxy_cut(p);
     wait_said_trouble();
-    g = acquire(first);
+    zkr_grant *g = acquire(first);
     proxy_heal(p);
     cli_wait_said(&c, " acquired ");
     release(g);
@@ -527,17 +502,17 @@ static void use_a_permit(const char *semaphore)
     char claim[256];
     char lease[256];
 
-    assert_ok(admin_create_flags(admin, line("%s/locks/x-lock-", semaphore),
-                                 "x", ZOO_SEQUENCE, claim, 256));
-    assert_ok(admin_create_flags(admin, line("%s/leases/x-lease-", semaphore),
-                                 "x", ZOO_SEQUENCE, lease, 256));
+    ok(admin_create_flags(admin, textf("%s/locks/x-lock-", semaphore), "x",
+                          ZOO_SEQUENCE, claim, 256));
+    ok(admin_create_flags(admin, textf("%s/leases/x-lease-", semaphore), "x",
+                          ZOO_SEQUENCE, lease, 256));
     assert_int_equal(admin_delete(admin, claim), ZOK);
     assert_int_equal(admin_delete(admin, lease), ZOK);
 }
 
 static void make_below(const char *lock, const char *name)
 {
-    (void)look_make(admin, line("%s/%s", lock, name), "x", 0);
+    (void)look_make(admin, textf("%s/%s", lock, name), "x", 0);
 }
 
 /* The first line that names the old lease says that it holds, and nothing was
@@ -564,9 +539,8 @@ static void assert_first_look(void)
 TEST(the_first_look_of_a_busy_directory_is_its_first)
 {
     AUTO(proxy) p = new_proxy();
-    char deep[256];
 
-    PRINT(deep, "%s/d/d/d/d/d/d/d/d", path);
+    const char *deep = textf("%s/d/d/d/d/d/d/d/d", path);
     make_below(deep, "locks");
     make_below(deep, "leases/old-lease-0000000000");
     for (int i = 0; i < 50; i++)
@@ -592,8 +566,8 @@ struct churn {
 
 static void make_node(const char *name, char *ret_node)
 {
-    assert_ok(admin_create_flags(admin, line("%s/%s", path, name), "x",
-                                 ZOO_SEQUENCE, ret_node, 256));
+    ok(admin_create_flags(admin, textf("%s/%s", path, name), "x", ZOO_SEQUENCE,
+                          ret_node, 256));
 }
 
 static void change(struct churn *u)
@@ -674,16 +648,6 @@ static long lists(struct proxy *p)
     return proxy_requests(p, ZOO_GETCHILDREN2_OP);
 }
 
-static bool was_one_asked(void *p)
-{
-    return lists(p) > 0;
-}
-
-static bool were_many_asked(void *p)
-{
-    return lists(p) >= 250;
-}
-
 /* Regression: each answer asked for 50 more at once, so all of many directories
  * without READ were asked for within a moment. */
 TEST(an_unwatchable_lock_is_asked_for_slowly)
@@ -693,21 +657,21 @@ TEST(an_unwatchable_lock_is_asked_for_slowly)
     struct stopwatch *w;
 
     for (int i = 0; i < DIRS; i++) {
-        make_below(path, line("d%d", i));
-        look_permit(line("%s/d%d", path, i), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+        make_below(path, textf("d%d", i));
+        look_permit(textf("%s/d%d", path, i), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     }
     START_CLI(&c, "watch", "--servers", proxy_hosts(p));
     cli_wait_said(&c, "could not be looked at");
     for (int round = 0; round < 2; round++) {
         proxy_reset_counts(p);
-        assert_true(wait_until(was_one_asked, p, SOON_MS));
+        AWAIT(lists(p) > 0);
         w = stopwatch_start();
-        assert_true(wait_until(were_many_asked, p, SOON_MS));
+        AWAIT(lists(p) >= 250);
         assert_true(stopwatch_says(w, 1200, SOON_MS));
     }
     end(SIGTERM);
     for (int i = 0; i < DIRS; i++)
-        look_permit(line("%s/d%d", path, i), ZOO_PERM_ALL);
+        look_permit(textf("%s/d%d", path, i), ZOO_PERM_ALL);
     assert_int_equal(admin_delete_tree(admin, path), 0);
 }
 
@@ -718,8 +682,8 @@ TEST(sessions_share_what_one_cannot_watch)
 {
     AUTO(proxy) p = new_proxy();
     const char *command =
-        line("exec %s watch --initial --servers %s $(seq -f %s/%%g 4600)",
-             LOCKCTL, proxy_hosts(p), path);
+        textf("exec %s watch --initial --servers %s $(seq -f %s/%%g 4600)",
+              LOCKCTL, proxy_hosts(p), path);
 
     make_below(path, "4600/x-lock-0000000000");
     cli_start(&c, "/bin/sh", (const char *const[]){ "-c", command, NULL });
@@ -737,19 +701,17 @@ TEST(sessions_share_what_one_cannot_watch)
     assert_int_equal(proxy_requests(p, PROXY_CONNECT), 1);
     assert_lacks(cli_said(&c), "more directories than");
     end(SIGTERM);
-    assert_ok(admin_delete_tree(admin, path));
+    ok(admin_delete_tree(admin, path));
 }
 
 TEST(it_outlives_the_server)
 {
-    zkr_grant *g;
-
     watch("jsonl");
     server_kill9(the_server);
     wait_said_trouble();
     restart_server();
     cli_wait_said(&c, "\"event\":\"resync\"");
-    g = acquire(first);
+    zkr_grant *g = acquire(first);
     cli_wait_said(&c, "\"event\":\"acquired\"");
     release(g);
     end(SIGTERM);
@@ -757,13 +719,12 @@ TEST(it_outlives_the_server)
 
 TEST(a_signal_ends_it_also_when_the_server_is_silent)
 {
-    struct stopwatch *w;
     AUTO(proxy) p = new_proxy();
 
     watch_by(proxy_hosts(p), "table");
     proxy_freeze(p);
     sleep_ms(100); /* a look is under way, or soon */
-    w = stopwatch_start();
+    struct stopwatch *w = stopwatch_start();
     end(SIGTERM);
     assert_true(stopwatch_says(w, 0, 4000));
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the words for numbers and times. */
-#include <errno.h>
-
-#include <stdbool.h>
 
 #include "common/lockctl.h"
 #include "common/words.h"
-#include "texts.h"
 #include "unit.h"
 
 TEST(ages_are_short)

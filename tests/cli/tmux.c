@@ -2,18 +2,6 @@
 /* A terminal for programs to be tested in: tmux, with a server of its own. */
 #include "tmux.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <signal.h>
-#include <sys/wait.h>
-
-#include "cli.h"
-#include "fixture.h"
-
 static struct cli server;
 static char socket_name[128];
 
@@ -35,11 +23,10 @@ static const char *run(int *ret_code, va_list args)
 static const char *tmux(const char *first, ...)
 {
     va_list args;
-    const char *said;
     int code;
 
     va_start(args, first);
-    said = run(&code, args);
+    const char *said = run(&code, args);
     va_end(args);
     if (code != 0)
         fail_msg("tmux %s: %s", first, said);
@@ -57,12 +44,6 @@ static void close_any(const char *first, ...)
     va_start(args, first);
     (void)run(&code, args);
     va_end(args);
-}
-
-static bool is_there(void *arg)
-{
-    (void)arg;
-    return access(socket_name, F_OK) == 0;
 }
 
 static bool is_installed(void)
@@ -88,16 +69,14 @@ static int start_server(void)
     (void)unsetenv("NO_COLOR");
     (void)snprintf(socket_name, sizeof(socket_name), "%s", cli_file("tmux"));
     cli_start(&server, "tmux", argv);
-    return wait_until(is_there, NULL, SOON_MS) ? 0 : -1;
+    return COMES(access(socket_name, F_OK) == 0, SOON_MS) ? 0 : -1;
 }
 
 int tmux_run(int (*run_group)(void))
 {
-    int result;
-
     if (cli_setup() != 0)
         return 1;
-    result = start_server();
+    int result = start_server();
     if (result == 0) {
         result = run_with_server(NULL, run_group);
         (void)kill(server.pid, SIGTERM);
@@ -156,7 +135,7 @@ void tmux_wait_code(int code)
     static int number;
 
     tmux_line("echo the co''de %d is $?.", ++number);
-    tmux_wait(line("the code %d is %d.", number, code));
+    tmux_wait(textf("the code %d is %d.", number, code));
 }
 
 void tmux_resize(int width, int height)
@@ -173,34 +152,21 @@ const char *tmux_screen(void)
     return TMUX("capture-pane", "-t", "test", "-p");
 }
 
-struct wanted {
-    const char *text;
-    bool there;
-};
-
-static bool shows(void *arg)
+static bool shows(const char *text)
 {
-    struct wanted *w = arg;
-
-    if ((strstr(tmux_screen(), w->text) != NULL) == w->there)
-        return true;
     sleep_ms(20); /* each question starts a process */
-    return false;
+    return strstr(tmux_screen(), text) != NULL;
 }
 
 void tmux_wait(const char *text)
 {
-    struct wanted w = { text, true };
-
-    if (!wait_until(shows, &w, SOON_MS))
+    if (!COMES(shows(text), SOON_MS))
         fail_msg("'%s' does not appear:\n%s", text, tmux_screen());
 }
 
 void tmux_wait_gone(const char *text)
 {
-    struct wanted w = { text, false };
-
-    if (!wait_until(shows, &w, SOON_MS))
+    if (!COMES(!shows(text), SOON_MS))
         fail_msg("'%s' does not go:\n%s", text, tmux_screen());
 }
 
@@ -221,8 +187,5 @@ pid_t tmux_shell(void)
 
 void tmux_record(const char *file)
 {
-    char command[256];
-
-    (void)snprintf(command, sizeof(command), "cat > %s", file);
-    (void)TMUX("pipe-pane", "-t", "test", command);
+    (void)TMUX("pipe-pane", "-t", "test", textf("cat > %s", file));
 }

@@ -2,8 +2,6 @@
 /* Writes transaction logs and snapshots as servers do, for tests. */
 #include "txn_file.h"
 
-#include <string.h>
-
 #include "unit.h"
 
 void out_bytes(struct wire_out *out, const void *bytes, size_t size)

@@ -37,6 +37,16 @@ struct kept_text {
 static struct kept_text *kept_texts;
 static pthread_mutex_t texts_lock = PTHREAD_MUTEX_INITIALIZER;
 
+void test_has(const char *text, const char *part, int wanted, const char *file,
+              int line)
+{
+    if (text != NULL && (strstr(text, part) != NULL) == wanted)
+        return;
+    print_error("%s'%s' in: %.9000s\n", wanted ? "no " : "", part,
+                text == NULL ? "(no text)" : text);
+    _fail(file, line);
+}
+
 const char *textf(const char *format, ...)
 {
     va_list args;

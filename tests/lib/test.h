@@ -38,6 +38,15 @@ void test_ok(int rc, const char *call, const char *file, int line);
 const char *textf(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
+/* Prints a text into a buffer. */
+#define PRINT(buffer, ...) (void)snprintf(buffer, sizeof(buffer), __VA_ARGS__)
+
+/* A part is in a text, or is not. */
+#define assert_has(text, part)   test_has(text, part, 1, __FILE__, __LINE__)
+#define assert_lacks(text, part) test_has(text, part, 0, __FILE__, __LINE__)
+void test_has(const char *text, const char *part, int wanted, const char *file,
+              int line);
+
 /* A thread of a test, and its end. The test fails when there is none. */
 pthread_t thread_start(void *(*run)(void *), void *arg);
 void *thread_join(pthread_t thread);
