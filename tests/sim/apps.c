@@ -69,9 +69,9 @@ static void refused_inside(struct async *a)
     int rc = user_acquire(t, a->attempt->shared, -1, &unused);
     t->inside--;
     fiber_wake(&t->inside);
-    if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
-        sim_now != began)
-        world_fail("a callback waits for a lock: %d", rc);
+    WRONG_IF((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
+                 sim_now != began,
+             "a callback waits for a lock: %d", rc);
 }
 
 static void on_async(int rc, zkr_grant *grant, void *user)
@@ -225,8 +225,8 @@ static void burst_round(struct thread *t)
 /* Its chroot does not exist yet, so it opens without one. */
 static void without_chroot(struct process *p, bool was_there)
 {
-    if (p->prefix[0] == '\0' || was_there)
-        world_fail("process %d does not find its chroot", p->number);
+    WRONG_IF(p->prefix[0] == '\0' || was_there,
+             "process %d does not find its chroot", p->number);
     p->prefix = "";
 }
 
@@ -257,11 +257,11 @@ static void on_session_event(zkr_session *session,
 {
     struct process *p = user;
 
-    if (event->epoch < p->epoch)
-        world_fail("process %d hears of a session that is over", p->number);
+    WRONG_IF(event->epoch < p->epoch,
+             "process %d hears of a session that is over", p->number);
     p->epoch = event->epoch;
-    if (one_in(16) && zkr_session_close(session) != ZKR_EDEADLK)
-        world_fail("a callback closes its session");
+    WRONG_IF(one_in(16) && zkr_session_close(session) != ZKR_EDEADLK,
+             "a callback closes its session");
 }
 
 static void free_listener(struct process *p)
@@ -301,10 +301,10 @@ static void ask_session(const struct thread *t)
 {
     zkr_session *s = t->process->session;
 
-    if (zkr_session_epoch(s) == 0 || zkr_session_timeout_ms(s) == 0 ||
-        zkr_session_state_name(zkr_session_state(s)) == NULL)
-        world_fail("process %d has a session that knows nothing of itself",
-                   t->process->number);
+    WRONG_IF(zkr_session_epoch(s) == 0 || zkr_session_timeout_ms(s) == 0 ||
+                 zkr_session_state_name(zkr_session_state(s)) == NULL,
+             "process %d has a session that knows nothing of itself",
+             t->process->number);
     (void)zkr_session_id(s);
     user_checks_path(t);
 }
@@ -351,9 +351,8 @@ static void *thread_main(void *arg)
     }
     while (!p->opened)
         (void)fiber_wait(p, INT64_MAX);
-    if (user_make_lock(t) != ZKR_OK)
-        world_fail("process %d: cannot make a lock: %s", p->number,
-                   zkr_error_detail());
+    WRONG_IF(user_make_lock(t) != ZKR_OK, "process %d: cannot make a lock: %s",
+             p->number, zkr_error_detail());
     while (t->rounds-- > 0)
         round_of(t);
     user_yields(t);

@@ -146,7 +146,7 @@ void deletes_committed(const struct attempt *attempts, const struct txn *txn)
     if (txn->session == NO_SESSION || is_broken(txn))
         return;
     const char *fault = fault_of(attempts, txn);
-    if (fault != NULL &&
-        !may_be_mistaken(ensemble_session(txn->session)->process))
-        world_fail("a client deletes %s, %s", txn->node->path, fault);
+    WRONG_IF(fault != NULL &&
+                 !may_be_mistaken(ensemble_session(txn->session)->process),
+             "a client deletes %s, %s", txn->node->path, fault);
 }

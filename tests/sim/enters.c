@@ -47,9 +47,9 @@ static bool is_member(const struct node *n, int64_t version)
 
 static void check_ready(int64_t version)
 {
-    if (!it.enough)
-        world_fail("%lld: \"ready\" is made, and there were too few of %u",
-                   (long long)version, it.members);
+    WRONG_IF(!it.enough,
+             "%lld: \"ready\" is made, and there were too few of %u",
+             (long long)version, it.members);
 }
 
 static const struct node *first_node(int64_t version)
@@ -108,9 +108,9 @@ static int enter(const struct process *p, zkr_double_barrier *m)
     int rc = zkr_double_barrier_enter(m, call.timeout_ms);
 
     end_call(p, &call, "an enter", rc);
-    if (rc == ZKR_OK && !it.enough && it.ended <= from)
-        world_fail("process %d enters, and there were too few of %u", p->number,
-                   it.members);
+    WRONG_IF(rc == ZKR_OK && !it.enough && it.ended <= from,
+             "process %d enters, and there were too few of %u", p->number,
+             it.members);
     return rc;
 }
 
@@ -149,9 +149,9 @@ static void leave(const struct process *p, zkr_double_barrier *m)
     if ((rc != ZKR_OK && rc != ZKR_ELOST) || ensemble_deserted(call.began))
         return;
     for (; o != NULL; o = o->next) {
-        if (tree_has(o->node, ensemble_committed()))
-            world_fail("process %d leaves, and %s is still there", p->number,
-                       o->node->path);
+        WRONG_IF(tree_has(o->node, ensemble_committed()),
+                 "process %d leaves, and %s is still there", p->number,
+                 o->node->path);
     }
 }
 

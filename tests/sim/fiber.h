@@ -23,6 +23,12 @@ void fiber_enter_process(int process); /* for upcalls, which no fiber makes */
 bool fiber_wait(const void *object, int64_t deadline);
 void fiber_wake(const void *object);
 void fiber_sleep(int64_t duration);
+/* Looks again after each such step. */
+#define FIBER_WHILE(condition, step)                                           \
+    do {                                                                       \
+        while (condition)                                                      \
+            fiber_sleep(step);                                                 \
+    } while (0)
 void fiber_yield(void);
 void fiber_join(int fiber);
 

@@ -60,16 +60,12 @@ static bool goes_back(const struct follow *f, int error,
 static void judge(const struct follow *f, int error,
                   const struct zkr_reply *reply, enum zkr_watch_why why)
 {
-    if (f->ended)
-        world_fail("a watch on %s tells after it was freed", f->path);
-    if ((f->calls == 0) != (why == ZKR_WATCH_FIRST))
-        world_fail("call %d of a watch on %s says %d", f->calls, f->path,
-                   (int)why);
-    if ((error == ZKR_OK) != (reply != NULL))
-        world_fail("a watch on %s tells %d, and a reply or none", f->path,
-                   error);
-    if (goes_back(f, error, reply))
-        world_fail("a watch on %s goes back", f->path);
+    WRONG_IF(f->ended, "a watch on %s tells after it was freed", f->path);
+    WRONG_IF((f->calls == 0) != (why == ZKR_WATCH_FIRST),
+             "call %d of a watch on %s says %d", f->calls, f->path, (int)why);
+    WRONG_IF((error == ZKR_OK) != (reply != NULL),
+             "a watch on %s tells %d, and a reply or none", f->path, error);
+    WRONG_IF(goes_back(f, error, reply), "a watch on %s goes back", f->path);
 }
 
 static void note(struct follow *f, int error, const struct zkr_reply *reply,
@@ -126,9 +122,8 @@ static void begin(struct process *p)
     all = f;
     rc = zkr_session_watch(p->session, process_sees(p, f->path), f->what, NULL,
                            on_watch, f, &f->watch);
-    if (rc != ZKR_OK && rc != ZKR_ENOMEM && rc != ZKR_ECLOSED)
-        world_fail("process %d: cannot watch: %s", p->number,
-                   zkr_error_detail());
+    WRONG_IF(rc != ZKR_OK && rc != ZKR_ENOMEM && rc != ZKR_ECLOSED,
+             "process %d: cannot watch: %s", p->number, zkr_error_detail());
 }
 
 static void end_one(const struct process *p)
@@ -137,8 +132,8 @@ static void end_one(const struct process *p)
         if (f->process != p || f->watch == NULL || !one_in(2))
             continue;
         end(f);
-        if (f->inside)
-            world_fail("a watch on %s is freed under its callback", f->path);
+        WRONG_IF(f->inside, "a watch on %s is freed under its callback",
+                 f->path);
         return;
     }
 }

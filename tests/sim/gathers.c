@@ -33,8 +33,7 @@ static int64_t number_in(const struct request *r)
 {
     int64_t number = 0;
 
-    if (r->data_len != 8)
-        world_fail("the counter has %zu bytes", r->data_len);
+    WRONG_IF(r->data_len != 8, "the counter has %zu bytes", r->data_len);
     for (size_t i = 0; i < 8; i++)
         number = number << 8 | (unsigned char)r->data[i];
     return number;
@@ -48,18 +47,16 @@ void gathers_committed(const struct txn *txn)
         strcmp(txn->node->path, COUNTER_PATH) != 0)
         return;
     int64_t number = number_in(r);
-    if (number != it.number + 1)
-        world_fail("the counter goes from %lld to %lld", (long long)it.number,
-                   (long long)number);
+    WRONG_IF(number != it.number + 1, "the counter goes from %lld to %lld",
+             (long long)it.number, (long long)number);
     it.number = number;
 }
 
 void gathers_end(void)
 {
-    if (it.number < it.made || it.number > it.made + it.unknown)
-        world_fail("the counter is %lld after %lld adds and %lld unknown ones",
-                   (long long)it.number, (long long)it.made,
-                   (long long)it.unknown);
+    WRONG_IF(it.number < it.made || it.number > it.made + it.unknown,
+             "the counter is %lld after %lld adds and %lld unknown ones",
+             (long long)it.number, (long long)it.made, (long long)it.unknown);
 }
 
 /* -- what the library says ------------------------------------------------- */
@@ -80,12 +77,11 @@ static void told_number(int64_t after)
     struct told *told = arena_new(sizeof(*told));
 
     for (const struct told *t = it.told; t != NULL; t = t->next) {
-        if (t->after == after)
-            world_fail("two adds are told %lld", (long long)after);
+        WRONG_IF(t->after == after, "two adds are told %lld", (long long)after);
     }
-    if (after < 1 || after > it.number)
-        world_fail("an add is told %lld, and the counter is %lld",
-                   (long long)after, (long long)it.number);
+    WRONG_IF(after < 1 || after > it.number,
+             "an add is told %lld, and the counter is %lld", (long long)after,
+             (long long)it.number);
     told->after = after;
     told->next = it.told;
     it.told = told;

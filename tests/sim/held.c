@@ -76,17 +76,16 @@ static void check_limit(const struct held *h)
 
     for (const struct held *b = all; b != NULL; b = b->next)
         held += b->claim != NULL && there(b->node) && oracle_is_lease(b->node);
-    if (held > world.limit)
-        world_fail("P1: %s is granted, and %u are held of %u", h->node->path,
-                   held, world.limit);
+    WRONG_IF(held > world.limit, "P1: %s is granted, and %u are held of %u",
+             h->node->path, held, world.limit);
 }
 
 static void check_exclusion(const struct held *h)
 {
     for (const struct held *b = all; b != NULL; b = b->next) {
-        if (b != h && b->claim != NULL && there(b->node) && conflict(h, b))
-            world_fail("P1: %s is granted the lock while %s has it",
-                       h->node->path, b->node->path);
+        WRONG_IF(b != h && b->claim != NULL && there(b->node) && conflict(h, b),
+                 "P1: %s is granted the lock while %s has it", h->node->path,
+                 b->node->path);
     }
 }
 
@@ -109,10 +108,10 @@ static void check_order(const struct held *h)
         const struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
         const struct node *n = is_passed(h, c) ? node_of(c) : NULL;
 
-        if (n != NULL && there(n))
-            world_fail("P5: %s is granted the lock before %s, of the same "
-                       "session",
-                       h->node->path, n->path);
+        WRONG_IF(n != NULL && there(n),
+                 "P5: %s is granted the lock before %s, of the same "
+                 "session",
+                 h->node->path, n->path);
     }
 }
 
@@ -129,8 +128,8 @@ static void begins(const struct zkr__claim *c)
                         .markers = c->recipe->markers,
                         .began = moves,
                         .ended = INT_MAX };
-    if (h->node == NULL)
-        world_fail("%s is granted the lock, and never was", c->node->path);
+    WRONG_IF(h->node == NULL, "%s is granted the lock, and never was",
+             c->node->path);
     all = h;
     if (!there(h->node)) /* the lease and the session will report it */
         return;

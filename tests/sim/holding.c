@@ -76,12 +76,12 @@ static void release_again(const struct attempt *a, zkr_grant *grant)
     enum zkr_grant_state_kind state = zkr_grant_state(grant);
     int rc = zkr_grant_release(grant);
 
-    if (rc != (state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD))
-        world_fail("attempt %d is %s and given back again: %d", a->number,
-                   zkr_grant_state_name(state), rc);
-    if (zkr_grant_depth(grant) != 0 || zkr_grant_check(grant) == ZKR_OK)
-        world_fail("attempt %d is given back, and held %u times", a->number,
-                   zkr_grant_depth(grant));
+    WRONG_IF(rc != (state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD),
+             "attempt %d is %s and given back again: %d", a->number,
+             zkr_grant_state_name(state), rc);
+    WRONG_IF(zkr_grant_depth(grant) != 0 || zkr_grant_check(grant) == ZKR_OK,
+             "attempt %d is given back, and held %u times", a->number,
+             zkr_grant_depth(grant));
 }
 
 static void release(const struct thread *t, const struct attempt *a,
@@ -130,8 +130,8 @@ struct listening {
 
 static void refused_inside(zkr_grant *grant)
 {
-    if (zkr_grant_verify(grant, -1) != ZKR_EDEADLK)
-        world_fail("a callback waits for an answer");
+    WRONG_IF(zkr_grant_verify(grant, -1) != ZKR_EDEADLK,
+             "a callback waits for an answer");
 }
 
 /* The holder is asked for the lock: it gives it back, unless only its thread
@@ -143,8 +143,8 @@ static void on_revoke(const struct listening *l, zkr_grant *grant)
     if (a->grant == NULL || choose(2) == 0)
         return;
     if (l->owned) {
-        if (zkr_grant_release_async(grant, NULL, NULL) == ZKR_OK)
-            world_fail("another thread gives back attempt %d", a->number);
+        WRONG_IF(zkr_grant_release_async(grant, NULL, NULL) == ZKR_OK,
+                 "another thread gives back attempt %d", a->number);
         return;
     }
     world_trace("attempt %d is given back as asked for", a->number);
@@ -230,11 +230,11 @@ static void judge_other_side(const struct attempt *a, zkr_grant *write, int rc)
 {
     enum zkr_grant_state_kind state = zkr_grant_state(write);
 
-    if ((rc == ZKR_OK && state != ZKR_GRANT_RELEASED &&
-         state != ZKR_GRANT_LOST) ||
-        (rc == ZKR_ELOST && state != ZKR_GRANT_LOST && !a->over))
-        world_fail("attempt %d is %s after its downgrade: %d", a->number,
-                   zkr_grant_state_name(state), rc);
+    WRONG_IF((rc == ZKR_OK && state != ZKR_GRANT_RELEASED &&
+              state != ZKR_GRANT_LOST) ||
+                 (rc == ZKR_ELOST && state != ZKR_GRANT_LOST && !a->over),
+             "attempt %d is %s after its downgrade: %d", a->number,
+             zkr_grant_state_name(state), rc);
 }
 
 static struct attempt *downgrade(struct thread *t, struct attempt *a,
@@ -271,16 +271,17 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
 static void ask_grant(const struct thread *t, const struct attempt *a,
                       zkr_grant *grant)
 {
-    if (zkr_grant_token(grant) != a->token || zkr_grant_node(grant) == NULL ||
-        zkr_grant_handoff(grant) != a->handoff)
-        world_fail("attempt %d has another token than before", a->number);
-    if (t->process->no_lease && zkr_grant_valid_until(grant) != 0)
-        world_fail("attempt %d has a lease without one", a->number);
+    WRONG_IF(zkr_grant_token(grant) != a->token ||
+                 zkr_grant_node(grant) == NULL ||
+                 zkr_grant_handoff(grant) != a->handoff,
+             "attempt %d has another token than before", a->number);
+    WRONG_IF(t->process->no_lease && zkr_grant_valid_until(grant) != 0,
+             "attempt %d has a lease without one", a->number);
     bool released = zkr_grant_state(grant) == ZKR_GRANT_RELEASED ||
                     zkr_grant_depth(grant) == 0;
     /* asked after it: a callback may give the lock back between both calls */
-    if (released && !a->over)
-        world_fail("attempt %d is given back, and nobody did", a->number);
+    WRONG_IF(released && !a->over, "attempt %d is given back, and nobody did",
+             a->number);
     (void)zkr_grant_state_name(zkr_grant_state(grant));
 }
 
@@ -293,8 +294,8 @@ static void acquire_again(struct thread *t, const struct attempt *a,
 
     if (rc == ZKR_ELOST)
         return;
-    if (rc != ZKR_OK || again != grant || zkr_grant_depth(grant) < 2)
-        world_fail("attempt %d cannot be counted: %d", a->number, rc);
+    WRONG_IF(rc != ZKR_OK || again != grant || zkr_grant_depth(grant) < 2,
+             "attempt %d cannot be counted: %d", a->number, rc);
     user_pauses(4);
     if (t->recipe == REENTRANT) {
         (void)zkr_reentrant_mutex_release(t->lock);

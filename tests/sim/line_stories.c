@@ -32,15 +32,31 @@ static void begin(void)
     memset(ours, 0, sizeof(ours));
     world.processes[TELLER].number = TELLER;
     session = own_session();
-    if (zkr_mutex_new(session, WORLD_PATH, NULL, &mutex) != ZKR_OK ||
-        zkr_mutex_new(session, WORLD_PATH, NULL, &twin) != ZKR_OK ||
-        zkr_rwlock_new(session, WORLD_PATH, NULL, &rwlock) != ZKR_OK)
-        world_fail("cannot begin: %s", zkr_error_detail());
+    WRONG_IF(zkr_mutex_new(session, WORLD_PATH, NULL, &mutex) != ZKR_OK ||
+                 zkr_mutex_new(session, WORLD_PATH, NULL, &twin) != ZKR_OK ||
+                 zkr_rwlock_new(session, WORLD_PATH, NULL, &rwlock) != ZKR_OK,
+             "cannot begin: %s", zkr_error_detail());
     world.processes[TELLER].session = session;
 }
 
+/* It does not wait for the delete. */
+static void pass_on(int i)
+{
+    oracle_over(ours[i].attempt);
+    (void)zkr_grant_release_async(ours[i].grant, NULL, NULL);
+    zkr_grant_free(ours[i].grant);
+    ours[i].grant = NULL;
+}
+
+/* Gives back what the story has left. */
 static void end(void)
 {
+    for (int i = 0; i < CLAIMS; i++) {
+        if (ours[i].grant != NULL)
+            pass_on(i);
+    }
+    if (users[HOLDER].grant != NULL)
+        give_back(&users[HOLDER]);
     world.processes[TELLER].session = NULL;
     zkr_mutex_free(mutex);
     zkr_mutex_free(twin);
@@ -84,8 +100,7 @@ static void on_told(int rc, zkr_grant *grant, void *user)
 
 static void expect(int rc)
 {
-    if (rc != ZKR_OK)
-        world_fail("it cannot be asked for: %s", zkr_error_detail());
+    WRONG_IF(rc != ZKR_OK, "it cannot be asked for: %s", zkr_error_detail());
 }
 
 static void ask_within(int i, zkr_mutex *m, int64_t timeout_ms,
@@ -133,11 +148,10 @@ static void await_grant(int i)
 {
     int64_t limit = sim_now + 20 * world.timeout;
 
-    while (!ours[i].told && sim_now < limit)
-        fiber_sleep(MS / 10);
-    if (!ours[i].told || ours[i].rc != ZKR_OK)
-        world_fail("claim %d is not granted the lock: %s", i,
-                   ours[i].told ? zkr_strerror(ours[i].rc) : "it waits");
+    FIBER_WHILE(!ours[i].told && sim_now < limit, MS / 10);
+    WRONG_IF(!ours[i].told || ours[i].rc != ZKR_OK,
+             "claim %d is not granted the lock: %s", i,
+             ours[i].told ? zkr_strerror(ours[i].rc) : "it waits");
 }
 
 /* The first of so many claims has the lock. */
@@ -151,17 +165,19 @@ static void queue_up(int claims)
 
 static void still_waits(int i)
 {
-    if (ours[i].told)
-        world_fail("claim %d is told %s", i, zkr_strerror(ours[i].rc));
+    WRONG_IF(ours[i].told, "claim %d is told %s", i, zkr_strerror(ours[i].rc));
 }
 
-/* It does not wait for the delete. */
-static void pass_on(int i)
+static void waits_for(int64_t duration, int i)
 {
-    oracle_over(ours[i].attempt);
-    (void)zkr_grant_release_async(ours[i].grant, NULL, NULL);
-    zkr_grant_free(ours[i].grant);
-    ours[i].grant = NULL;
+    fiber_sleep(duration);
+    still_waits(i);
+}
+
+static void free_first(void)
+{
+    zkr_grant_free(ours[0].grant);
+    ours[0].grant = NULL;
 }
 
 static void take_and_pass_on(int i)
@@ -197,10 +213,10 @@ static int asked(enum zkr__zk_type type)
 
 static void only_these_were_asked(int creates, int lists)
 {
-    if (asked(ZKR__ZK_CREATE) != creates || asked(ZKR__ZK_CHILDREN) != lists)
-        world_fail("there were %d creates and %d lists, not %d and %d",
-                   asked(ZKR__ZK_CREATE), asked(ZKR__ZK_CHILDREN), creates,
-                   lists);
+    WRONG_IF(asked(ZKR__ZK_CREATE) != creates ||
+                 asked(ZKR__ZK_CHILDREN) != lists,
+             "there were %d creates and %d lists, not %d and %d",
+             asked(ZKR__ZK_CREATE), asked(ZKR__ZK_CHILDREN), creates, lists);
 }
 
 /* -- operators ------------------------------------------------------------- */
@@ -253,11 +269,11 @@ static const struct node *find_child(const char *part)
     return NULL;
 }
 
-static void holder_has_it(void)
+static void wait_for_holder(void)
 {
-    start(&users[HOLDER]);
-    ask(&users[HOLDER]);
-    await_told(&users[HOLDER]);
+    acquires(&users[HOLDER]);
+    ask_for(0);
+    some_time();
 }
 
 /* -- neighbours ------------------------------------------------------------ */
@@ -271,11 +287,9 @@ STORY_HERE(a_neighbour_is_next_without_a_request)
 
         pass_on(i);
         await_grant(i + 1);
-        if (sim_now - now > MS)
-            world_fail("claim %d waits for an answer", i + 1);
+        WRONG_IF(sim_now - now > MS, "claim %d waits for an answer", i + 1);
     }
     only_these_were_asked(0, 0);
-    pass_on(3);
 }
 
 STORY_HERE(two_handles_have_one_line)
@@ -288,7 +302,6 @@ STORY_HERE(two_handles_have_one_line)
     pass_on(0);
     await_grant(1);
     only_these_were_asked(0, 0);
-    pass_on(1);
 }
 
 STORY_HERE(a_neighbour_without_its_node_is_not_next)
@@ -308,7 +321,7 @@ STORY_HERE(our_first_claim_may_be_behind_others)
 {
     zkr_request *request;
 
-    holder_has_it();
+    acquires(&users[HOLDER]);
     ask_within(0, mutex, -1, &request);
     ask_for(1);
     some_time();
@@ -326,8 +339,8 @@ STORY_HERE(a_lost_lock_passes_to_the_neighbour)
     operator_deletes(node_of(0));
     operator_deletes(node_of(1));
     await_grant(2);
-    if (zkr_grant_state(ours[0].grant) != ZKR_GRANT_LOST)
-        world_fail("it is not lost");
+    WRONG_IF(zkr_grant_state(ours[0].grant) != ZKR_GRANT_LOST,
+             "it is not lost");
     pass_on(0);
     pass_on(2);
     take_and_pass_on(1);
@@ -336,8 +349,7 @@ STORY_HERE(a_lost_lock_passes_to_the_neighbour)
 static void await_reconnect(void)
 {
     server_reset_connections(TELLER);
-    while (zkr_session_state(session) != ZKR_SESSION_RECONNECTED)
-        fiber_sleep(MS / 10);
+    FIBER_WHILE(zkr_session_state(session) != ZKR_SESSION_RECONNECTED, MS / 10);
     some_time();
 }
 
@@ -348,35 +360,29 @@ STORY_HERE(a_new_connection_begins_without_knowledge)
     count_from_here();
     pass_on(0);
     await_grant(1);
-    if (asked(ZKR__ZK_CHILDREN) == 0)
-        world_fail("what was known on the last connection counts");
-    pass_on(1);
+    WRONG_IF(asked(ZKR__ZK_CHILDREN) == 0,
+             "what was known on the last connection counts");
 }
 
 /* Its own node is seen again, because somebody has written to it. */
 STORY_HERE(a_new_connection_begins_without_knowing_others)
 {
-    holder_has_it();
-    ask_for(0);
-    some_time();
+    wait_for_holder();
     await_reconnect();
     write_to(node_of(0));
     some_time();
     count_from_here();
     give_back(&users[HOLDER]);
     await_grant(0);
-    if (asked(ZKR__ZK_CHILDREN) == 0)
-        world_fail("what was known on the last connection counts");
-    pass_on(0);
+    WRONG_IF(asked(ZKR__ZK_CHILDREN) == 0,
+             "what was known on the last connection counts");
 }
 
 /* It lists on the new connection, because somebody has written to the node
  * before it; then it knows as much as before. */
 STORY_HERE(a_list_on_a_new_connection_is_enough)
 {
-    holder_has_it();
-    ask_for(0);
-    some_time();
+    wait_for_holder();
     await_reconnect();
     write_to(zkr_grant_node(users[HOLDER].grant));
     some_time();
@@ -384,7 +390,6 @@ STORY_HERE(a_list_on_a_new_connection_is_enough)
     give_back(&users[HOLDER]);
     await_grant(0);
     only_these_were_asked(0, 0);
-    pass_on(0);
 }
 
 STORY_HERE(one_list_serves_all_that_wait)
@@ -399,7 +404,6 @@ STORY_HERE(one_list_serves_all_that_wait)
         await_grant(i + 1);
     }
     only_these_were_asked(0, 0);
-    pass_on(3);
 }
 
 STORY_HERE(nodes_that_stay_are_waited_for)
@@ -411,8 +415,7 @@ STORY_HERE(nodes_that_stay_are_waited_for)
     pass_on(1);
     some_time();
     ask_for(2); /* waits for the nodes that stay, as others do */
-    fiber_sleep(world.timeout / 2);
-    still_waits(2);
+    waits_for(world.timeout / 2, 2);
     take_and_pass_on(2); /* the session has ended */
 }
 
@@ -426,8 +429,7 @@ STORY_HERE(neighbours_wait_for_nodes_that_stay)
     write_to(node_of(2));
     some_time(); /* the third one has read its own */
     pass_on(1);
-    fiber_sleep(world.timeout / 2);
-    still_waits(2);
+    waits_for(world.timeout / 2, 2);
     take_and_pass_on(2); /* the session has ended */
 }
 
@@ -447,8 +449,7 @@ STORY_HERE(a_neighbour_that_is_not_watched_is_not_next)
     queue_up(2);
     lose_the_watch(1);
     pass_on(0);
-    fiber_sleep(20 * MS);
-    still_waits(1);
+    waits_for(20 * MS, 1);
     take_and_pass_on(1);
 }
 
@@ -464,13 +465,12 @@ STORY_HERE(a_cancelled_claim_lets_nobody_in)
     write_to(node_of(1)); /* it is to be seen once more */
     fiber_sleep(20 * MS);
     pass_on(0);
-    fiber_sleep(20 * MS);
-    still_waits(1);
+    waits_for(20 * MS, 1);
     expect(zkr_lockable_cancel(mutex));
     some_time();
     for (int i = 1; i < 3; i++) {
-        if (ours[i].rc != ZKR_ECANCELED)
-            world_fail("claim %d is told %s", i, zkr_strerror(ours[i].rc));
+        WRONG_IF(ours[i].rc != ZKR_ECANCELED, "claim %d is told %s", i,
+                 zkr_strerror(ours[i].rc));
     }
 }
 
@@ -486,10 +486,9 @@ STORY_HERE(a_claim_given_back_is_not_waited_for)
     count_from_here();
     ask_for(1);
     await_grant(1);
-    if (find_child(first) == NULL || asked(ZKR__ZK_GET) != 0)
-        world_fail("it has waited for one that was given back");
+    WRONG_IF(find_child(first) == NULL || asked(ZKR__ZK_GET) != 0,
+             "it has waited for one that was given back");
     refuse(ZKR__ZK_DELETE, NULL, 0);
-    pass_on(1);
 }
 
 /* -- writes ---------------------------------------------------------------- */
@@ -520,8 +519,7 @@ static void write_and_leave(int directions, int64_t timeout_ms)
     write_guarded(timeout_ms);
     fiber_sleep(world.timeout / 10);
     pass_on(0);
-    fiber_sleep(world.timeout / 20);
-    still_waits(1);
+    waits_for(world.timeout / 20, 1);
     take_and_pass_on(1);
 }
 
@@ -548,8 +546,7 @@ STORY_HERE(a_write_without_an_answer_delays_the_next)
     await_reconnect();
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
     pass_on(0);
-    fiber_sleep(world.timeout / 2);
-    still_waits(1);
+    waits_for(world.timeout / 2, 1);
     refuse(ZKR__ZK_DELETE, NULL, 0);
     take_and_pass_on(1);
 }
@@ -565,9 +562,7 @@ STORY_HERE(a_write_that_was_answered_delays_nobody)
     cut_of(TELLER, WAY_UP, world.timeout / 5);
     pass_on(0);
     await_grant(1);
-    if (find_child(first) == NULL)
-        world_fail("it has waited for the delete");
-    pass_on(1);
+    WRONG_IF(find_child(first) == NULL, "it has waited for the delete");
 }
 
 /* -- the create alone ------------------------------------------------------ */
@@ -611,8 +606,7 @@ STORY_HERE(another_directory_has_other_numbers)
         some_time();
     }
     ask_for(0);
-    fiber_sleep(world.timeout / 2);
-    still_waits(0);
+    waits_for(world.timeout / 2, 0);
     operator_deletes(find_child(STRANGER)->path);
     take_and_pass_on(0);
 }
@@ -623,8 +617,7 @@ STORY_HERE(a_gap_in_the_numbers_is_somebody)
     make(WORLD_PATH STRANGER);
     some_time();
     ask_for(0);
-    fiber_sleep(world.timeout / 2);
-    still_waits(0);
+    waits_for(world.timeout / 2, 0);
     operator_deletes(find_child(STRANGER)->path);
     take_and_pass_on(0);
 }
@@ -641,23 +634,19 @@ STORY_HERE(a_try_waits_for_no_neighbour)
     cancel(request);
     some_time();
     await_grant(1);
-    if (!ours[2].told || ours[2].rc != ZKR_EBUSY)
-        world_fail("a try waits behind another");
-    pass_on(1);
+    WRONG_IF(!ours[2].told || ours[2].rc != ZKR_EBUSY,
+             "a try waits behind another");
 }
 
 /* -- the only node ahead --------------------------------------------------- */
 
 STORY_HERE(a_claim_that_waits_for_one_does_not_list)
 {
-    holder_has_it();
-    ask_for(0);
-    some_time();
+    wait_for_holder();
     count_from_here();
     give_back(&users[HOLDER]);
     await_grant(0);
     only_these_were_asked(0, 0);
-    pass_on(0);
 }
 
 /* It waits for the holder then. */
@@ -665,7 +654,7 @@ STORY_HERE(a_claim_that_was_behind_one_of_ours_lists_once)
 {
     zkr_request *first;
 
-    holder_has_it();
+    acquires(&users[HOLDER]);
     ask_within(0, mutex, -1, &first);
     ask_for(1);
     some_time();
@@ -676,13 +665,12 @@ STORY_HERE(a_claim_that_was_behind_one_of_ours_lists_once)
     only_these_were_asked(0, 1);
     give_back(&users[HOLDER]);
     await_grant(1);
-    pass_on(1);
 }
 
 /* Its own node goes first, and the event comes first. */
 STORY_HERE(a_claim_without_a_node_is_not_next)
 {
-    holder_has_it();
+    acquires(&users[HOLDER]);
     ask_for(0);
     ask_for(1);
     some_time();
@@ -696,13 +684,10 @@ STORY_HERE(a_claim_without_a_node_is_not_next)
 
 STORY_HERE(a_claim_that_does_not_watch_its_node_is_not_next)
 {
-    holder_has_it();
-    ask_for(0);
-    some_time();
+    wait_for_holder();
     lose_the_watch(0);
     give_back(&users[HOLDER]);
-    fiber_sleep(20 * MS);
-    still_waits(0);
+    waits_for(20 * MS, 0);
     take_and_pass_on(0);
 }
 
@@ -711,7 +696,7 @@ STORY_HERE(a_writer_ahead_may_be_a_reader_next)
 {
     char reader[128];
 
-    holder_has_it();
+    acquires(&users[HOLDER]);
     const char *writer = zkr_grant_node(users[HOLDER].grant);
     ask_write(0);
     some_time();
@@ -720,8 +705,7 @@ STORY_HERE(a_writer_ahead_may_be_a_reader_next)
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, reader, "");
     some_time();
     give_back(&users[HOLDER]);
-    fiber_sleep(world.timeout / 2);
-    still_waits(0);
+    waits_for(world.timeout / 2, 0);
     operator_deletes(reader);
     take_and_pass_on(0);
 }
@@ -740,31 +724,7 @@ static int come_to_a_follower(void)
     return replica;
 }
 
-/* The server of ours keeps the node of the holder. The answer that one claim
- * has from the leader is no knowledge of the others. */
-STORY_ANEW(each_asks_for_its_ghosts)
-{
-    struct node *ghost;
-
-    holder_has_it();
-    ghost =
-        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
-    ghost->haunts = 1 + come_to_a_follower();
-    ensemble_kill_session(ghost->session);
-    queue_up(2);
-    pass_on(0);
-    fiber_sleep(world.timeout / 2);
-    still_waits(1);
-    take_and_pass_on(1);
-    give_back(&users[HOLDER]);
-}
-
-static void far(int64_t round_trip)
-{
-    server_far(round_trip / 2);
-}
-
-/* The node of the holder is a ghost, behind a node of nobody. */
+/* The server of ours keeps the node of the holder. */
 static void haunt(void)
 {
     struct node *ghost =
@@ -772,6 +732,23 @@ static void haunt(void)
 
     ghost->haunts = 1 + come_to_a_follower();
     ensemble_kill_session(ghost->session);
+}
+
+/* The answer that one claim has from the leader is no knowledge of the
+ * others. */
+STORY_ANEW(each_asks_for_its_ghosts)
+{
+    acquires(&users[HOLDER]);
+    haunt();
+    queue_up(2);
+    pass_on(0);
+    waits_for(world.timeout / 2, 1);
+    take_and_pass_on(1);
+}
+
+static void far(int64_t round_trip)
+{
+    server_far(round_trip / 2);
 }
 
 /* The first claim of ours has left out the ghost, and waits for the other
@@ -795,10 +772,10 @@ static void ask_behind_a_ghost(void)
 {
     ask_read(0);
     take_and_pass_on(0); /* the number 0 is given out */
-    holder_has_it();
+    acquires(&users[HOLDER]);
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
             WORLD_PATH OTHER_WRITER "0000000000", "");
-    haunt();
+    haunt(); /* behind a node of nobody */
     ask_read(0);
     await_ghost_left_out();
 }
@@ -816,13 +793,11 @@ STORY_ANEW(a_claim_that_leaves_out_a_ghost_is_confirmed)
     count_from_here();
     operator_deletes(find_child(OTHER_WRITER)->path);
     await_grant(0);
-    if (asked(ZKR__ZK_CHILDREN) == 0)
-        world_fail("its own node is not confirmed");
+    WRONG_IF(asked(ZKR__ZK_CHILDREN) == 0, "its own node is not confirmed");
     pass_on(0);
     (void)zkr_grant_release(held);
     zkr_grant_free(held);
     zkr_unfair_mutex_free(unfair);
-    give_back(&users[HOLDER]);
 }
 
 /* Both have one list: the third one's was under way. */
@@ -836,13 +811,11 @@ STORY_ANEW(a_ghost_is_left_out_by_one)
     ask_read(1);
     await_grant(0);
     far(0);
-    fiber_sleep(world.timeout / 2);
-    still_waits(1);
+    waits_for(world.timeout / 2, 1);
     still_waits(2);
     pass_on(0);
     take_and_pass_on(1);
     take_and_pass_on(2);
-    give_back(&users[HOLDER]);
 }
 
 /* The node before it is read once more, because somebody has written to it;
@@ -851,9 +824,7 @@ STORY_ANEW(a_ghost_is_left_out_by_one)
  * read with a request that was in flight. */
 STORY_HERE(a_read_is_answered_before_the_next)
 {
-    holder_has_it();
-    ask_for(0);
-    some_time();
+    wait_for_holder();
     far(200 * MS);
     write_to(zkr_grant_node(users[HOLDER].grant));
     fiber_sleep(350 * MS); /* it has listed, and reads */
@@ -862,12 +833,10 @@ STORY_HERE(a_read_is_answered_before_the_next)
     refuse(ZKR__ZK_GET, zkr_grant_node(users[HOLDER].grant), 6);
     server_reset_connections(TELLER);
     far(0);
-    fiber_sleep(world.timeout);
-    still_waits(0);
+    waits_for(world.timeout, 0);
     refuse(ZKR__ZK_GET, NULL, 0);
     fiber_sleep(world.timeout);
-    if (find_child(node_of(0)) == NULL)
-        world_fail("it waits without a node");
+    WRONG_IF(find_child(node_of(0)) == NULL, "it waits without a node");
     give_back(&users[HOLDER]);
     take_and_pass_on(0);
 }
@@ -893,7 +862,6 @@ STORY_HERE(readers_are_neighbours_of_a_writer)
     }
     await_grant(4);
     only_these_were_asked(0, 0);
-    pass_on(4);
 }
 
 /* A reader beside a writer, which another thread gives back. */
@@ -937,8 +905,8 @@ static zkr_grant *read_with_meddling(void)
 {
     zkr_grant *read = NULL;
 
-    if (downgrade_with_meddling(10 * MS, &read) != ZKR_OK)
-        world_fail("it is not granted the read lock");
+    WRONG_IF(downgrade_with_meddling(10 * MS, &read) != ZKR_OK,
+             "it is not granted the read lock");
     return read;
 }
 
@@ -948,7 +916,7 @@ static void give_both_back(zkr_grant *read)
     oracle_over_with(read);
     (void)zkr_grant_release_async(read, NULL, NULL);
     zkr_grant_free(read);
-    zkr_grant_free(ours[0].grant);
+    free_first();
 }
 
 static void begin_with_writer(void)
@@ -971,8 +939,7 @@ STORY_HERE(a_reader_beside_its_writer_is_ahead_unseen)
     still_waits(1);
     far(0);
     refuse(ZKR__ZK_DELETE, NULL, 0);
-    fiber_sleep(300 * MS);
-    still_waits(1);
+    waits_for(300 * MS, 1);
     give_both_back(read);
     take_and_pass_on(1);
 }
@@ -1016,8 +983,6 @@ STORY_HERE(a_writer_that_was_given_back_refuses_no_try)
     await_grant(2);
     refuse(ZKR__ZK_DELETE, NULL, 0);
     give_both_back(read);
-    pass_on(1);
-    pass_on(2);
 }
 
 /* The node of the writer has gone, and no event tells yet. A node that is
@@ -1042,10 +1007,9 @@ STORY_HERE(a_reader_with_the_next_number_lists)
     fiber_sleep(5 * MS);
     ask_to(2, false, 0);
     int rc = downgrade(&read);
-    if (rc != ZKR_ELOST)
-        world_fail("it is told %s", zkr_strerror(rc));
+    WRONG_IF(rc != ZKR_ELOST, "it is told %s", zkr_strerror(rc));
     refuse(ZKR__ZK_DELETE, NULL, 0);
-    zkr_grant_free(ours[0].grant);
+    free_first();
     some_time();
     if (ours[2].grant != NULL)
         pass_on(2);
@@ -1077,17 +1041,15 @@ STORY_HERE(the_number_of_a_writer_is_not_given_out)
     some_time();
     far(200 * MS);
     (void)fiber_start(TELLER, make_directory_anew, NULL);
-    if (downgrade(&read) != ZKR_ELOST)
-        world_fail("it is granted the read lock");
+    WRONG_IF(downgrade(&read) != ZKR_ELOST, "it is granted the read lock");
     far(0);
-    zkr_grant_free(ours[0].grant);
+    free_first();
     some_time();
     make(WORLD_PATH OTHER_WRITER);
     make(WORLD_PATH OTHER_READER);
     some_time();
     ask_write(1);
-    fiber_sleep(world.timeout / 2);
-    still_waits(1);
+    waits_for(world.timeout / 2, 1);
     operator_deletes(find_child(OTHER_WRITER)->path);
     operator_deletes(find_child(OTHER_READER)->path);
     take_and_pass_on(1);
@@ -1111,9 +1073,8 @@ STORY_HERE(a_reader_beside_nobody_is_not_granted)
     fates.of[1].number = UINT32_MAX;
     int rc = downgrade_with_meddling(5 * MS, &read);
     refuse(ZKR__ZK_DELETE, NULL, 0);
-    if (rc != ZKR_ELOST)
-        world_fail("it is told %s", zkr_strerror(rc));
-    zkr_grant_free(ours[0].grant);
+    WRONG_IF(rc != ZKR_ELOST, "it is told %s", zkr_strerror(rc));
+    free_first();
     take_and_pass_on(1);
 }
 
@@ -1133,19 +1094,19 @@ static void let_it_stay(void)
 static void await_grant_with(int i, uint64_t handoff)
 {
     await_grant(i);
-    if (zkr_grant_handoff(ours[i].grant) != handoff)
-        world_fail("claim %d is granted the lock with hand-off %llu", i,
-                   (unsigned long long)zkr_grant_handoff(ours[i].grant));
+    WRONG_IF(zkr_grant_handoff(ours[i].grant) != handoff,
+             "claim %d is granted the lock with hand-off %llu", i,
+             (unsigned long long)zkr_grant_handoff(ours[i].grant));
 }
 
 static void await_grant_state(int i, enum zkr_grant_state_kind state)
 {
     int64_t limit = sim_now + 20 * world.timeout;
 
-    while (zkr_grant_state(ours[i].grant) != state && sim_now < limit)
-        fiber_sleep(MS / 10);
-    if (zkr_grant_state(ours[i].grant) != state)
-        world_fail("the grant of claim %d is in another state", i);
+    FIBER_WHILE(zkr_grant_state(ours[i].grant) != state && sim_now < limit,
+                MS / 10);
+    WRONG_IF(zkr_grant_state(ours[i].grant) != state,
+             "the grant of claim %d is in another state", i);
 }
 
 static void four_wait_for_it(void)
@@ -1178,7 +1139,6 @@ STORY_HERE(members_outlive_their_delegate)
         pass_on(i);
         some_time();
     }
-    pass_on(3);
 }
 
 STORY_HERE(a_node_that_stays_may_be_deleted)
@@ -1190,11 +1150,10 @@ STORY_HERE(a_node_that_stays_may_be_deleted)
         some_time();
         operator_deletes(find_child("-lock-")->path);
         await_grant_with(i + 1, 0);
-        if (zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST)
-            world_fail("claim %d has not lost its node", i);
+        WRONG_IF(zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST,
+                 "claim %d has not lost its node", i);
         pass_on(i);
     }
-    pass_on(3);
 }
 
 STORY_HERE(a_node_that_stays_may_be_deleted_unheld)
@@ -1245,16 +1204,14 @@ STORY_HERE(a_connection_goes_while_a_member_waits)
         some_time();
         ask_as(i, staying);
         cut_of(TELLER, WAY_UP | WAY_DOWN, world.timeout / 2);
-        while (zkr_grant_state(ours[i - 1].grant) == ZKR_GRANT_HELD)
-            fiber_sleep(MS);
+        FIBER_WHILE(zkr_grant_state(ours[i - 1].grant) == ZKR_GRANT_HELD, MS);
         pass_on(i - 1);
         some_time();
         still_waits(i);
         await_grant_with(i, 0);
-        if (zkr_grant_token(ours[i].grant) <= token)
-            world_fail("a node in doubt is handed on");
+        WRONG_IF(zkr_grant_token(ours[i].grant) <= token,
+                 "a node in doubt is handed on");
     }
-    pass_on(2);
 }
 
 /* Nor is it when nobody had it meanwhile. */
@@ -1273,7 +1230,6 @@ STORY_HERE(a_connection_goes_before_a_member_asks)
         still_waits(i);
         await_grant_with(i, 0);
     }
-    pass_on(2);
 }
 
 /* -- short timeouts -------------------------------------------------------- */
@@ -1291,16 +1247,15 @@ static int64_t acquire_briefly(zkr_mutex *m, int answer_ms, int expected)
     int rc = zkr_mutex_acquire(m, 1, &ours[0].grant);
     ours[0].attempt = a;
     oracle_told(a, rc, ours[0].grant);
-    if (rc != expected)
-        world_fail("it ends with %d, not %d: %s", rc, expected,
-                   zkr_error_detail());
+    WRONG_IF(rc != expected, "it ends with %d, not %d: %s", rc, expected,
+             zkr_error_detail());
     return (sim_now - began) / MS;
 }
 
 static void ends_between(int64_t took_ms, int least, int most)
 {
-    if (took_ms < least || took_ms > most)
-        world_fail("it took %lld ms", (long long)took_ms);
+    WRONG_IF(took_ms < least || took_ms > most, "it took %lld ms",
+             (long long)took_ms);
 }
 
 /* Regression: a free lock was not had with a timeout that is shorter than the
@@ -1326,9 +1281,7 @@ STORY_HERE(a_short_timeout_ends_with_the_answer)
 {
     zkr_mutex *m[] = { mutex, NULL };
 
-    start(&users[HOLDER]);
-    ask(&users[HOLDER]);
-    await_told(&users[HOLDER]);
+    acquires(&users[HOLDER]);
     let_it_stay();
     m[1] = staying;
     for (int i = 0; i < 2; i++) {
@@ -1341,5 +1294,4 @@ STORY_HERE(a_short_timeout_ends_with_the_answer)
         ends_between(acquire_briefly(m[i], 0, ZKR_ETIMEDOUT), 1, 20);
         some_time();
     }
-    give_back(&users[HOLDER]);
 }

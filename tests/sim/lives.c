@@ -57,9 +57,9 @@ static bool is_excused(int rc)
 
 static bool is(const char *what, int rc, int wanted)
 {
-    if (rc != wanted && !is_excused(rc))
-        world_fail("%s ends with %s, not with %s: %s", what, zkr_strerror(rc),
-                   zkr_strerror(wanted), zkr_error_detail());
+    WRONG_IF(rc != wanted && !is_excused(rc),
+             "%s ends with %s, not with %s: %s", what, zkr_strerror(rc),
+             zkr_strerror(wanted), zkr_error_detail());
     return rc == wanted;
 }
 
@@ -123,9 +123,9 @@ static void release(zkr_grant *grant)
 {
     oracle_over_with(grant);
     (void)is("a release", zkr_grant_release(grant), ZKR_OK);
-    if (!is_robbed() && (zkr_grant_release(grant) != ZKR_ENOTHELD ||
-                         zkr_grant_depth(grant) != 0))
-        world_fail("it is given back twice");
+    WRONG_IF(!is_robbed() && (zkr_grant_release(grant) != ZKR_ENOTHELD ||
+                              zkr_grant_depth(grant) != 0),
+             "it is given back twice");
     free_grant(grant);
 }
 
@@ -195,8 +195,8 @@ static void look_on(const char *node)
     if (is("a list",
            zkr_participants_list(life.session, WORLD_PATH, NULL, &list),
            ZKR_OK)) {
-        if (list->count != 1 && !is_robbed())
-            world_fail("of one participant %zu are listed", list->count);
+        WRONG_IF(list->count != 1 && !is_robbed(),
+                 "of one participant %zu are listed", list->count);
         zkr_participants_free(list);
     }
     (void)is("a request", zkr_participants_revoke(life.session, node), ZKR_OK);
@@ -246,10 +246,10 @@ static void be_broken(zkr_grant *grant)
         ZKR_OK);
     fiber_sleep(world.timeout);
     for (int i = 0; i < 2 && lost && !is_robbed(); i++) {
-        if (zkr_grant_release(grant) != ZKR_ELOST ||
-            zkr_grant_depth(grant) != 0)
-            world_fail("it is broken, and %s",
-                       zkr_grant_state_name(zkr_grant_state(grant)));
+        WRONG_IF(zkr_grant_release(grant) != ZKR_ELOST ||
+                     zkr_grant_depth(grant) != 0,
+                 "it is broken, and %s",
+                 zkr_grant_state_name(zkr_grant_state(grant)));
     }
     free_grant(grant);
 }
@@ -371,9 +371,8 @@ static void leave_nothing(void)
     int64_t end = sim_now + 2 * world.timeout;
 
     while (oracle_nodes_left(false) > 0) {
-        if (sim_now > end)
-            world_fail("%d nodes are left, and their session lives",
-                       oracle_nodes_left(false));
+        WRONG_IF(sim_now > end, "%d nodes are left, and their session lives",
+                 oracle_nodes_left(false));
         fiber_sleep(10 * MS);
     }
 }
@@ -387,9 +386,9 @@ static void live_well(void)
     if (!life.retries || life.allocation != 0 ||
         fates.seen <= fates.of[0].number || fates.seen <= fates.of[1].number)
         return;
-    if (zkr_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK ||
-        zkr_mutex_acquire(m, -1, &grant) != ZKR_OK)
-        world_fail("at last it is not granted: %s", zkr_error_detail());
+    WRONG_IF(zkr_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK ||
+                 zkr_mutex_acquire(m, -1, &grant) != ZKR_OK,
+             "at last it is not granted: %s", zkr_error_detail());
     hold(grant);
     release(grant);
     zkr_mutex_free(m);

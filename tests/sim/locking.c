@@ -15,16 +15,17 @@ static void on_leader_event(zkr_leader *leader,
     bool in_term =
         last->kind == ZKR_LEADER_GAINED || last->kind == ZKR_LEADER_SUSPENDED;
 
-    if (e->kind == last->kind && e->kind != ZKR_LEADER_FAILED)
-        world_fail("a leader is told %d twice", (int)e->kind);
-    if (in_term ? e->kind == ZKR_LEADER_FAILED || e->token != last->token
-                : e->kind == ZKR_LEADER_SUSPENDED || e->kind == ZKR_LEADER_LOST)
-        world_fail("a leader is told %d of term %lld after %d of %lld",
-                   (int)e->kind, (long long)e->token, (int)last->kind,
-                   (long long)last->token);
-    if (!in_term && e->kind == ZKR_LEADER_GAINED && e->token <= last->token)
-        world_fail("P3: term %lld comes after %lld", (long long)e->token,
-                   (long long)last->token);
+    WRONG_IF(e->kind == last->kind && e->kind != ZKR_LEADER_FAILED,
+             "a leader is told %d twice", (int)e->kind);
+    WRONG_IF(in_term ? e->kind == ZKR_LEADER_FAILED || e->token != last->token
+                     : e->kind == ZKR_LEADER_SUSPENDED ||
+                           e->kind == ZKR_LEADER_LOST,
+             "a leader is told %d of term %lld after %d of %lld", (int)e->kind,
+             (long long)e->token, (int)last->kind, (long long)last->token);
+    WRONG_IF(!in_term && e->kind == ZKR_LEADER_GAINED &&
+                 e->token <= last->token,
+             "P3: term %lld comes after %lld", (long long)e->token,
+             (long long)last->token);
     last->kind = e->kind;
     if (e->token != 0)
         last->token = e->token;
@@ -84,8 +85,7 @@ static int make_in_the_end(struct thread *t, void **lock)
 {
     int rc;
 
-    while ((rc = make_lock(t, lock)) == ZKR_ENOMEM)
-        fiber_sleep(100 * MS);
+    FIBER_WHILE((rc = make_lock(t, lock)) == ZKR_ENOMEM, 100 * MS);
     return rc;
 }
 
@@ -161,8 +161,8 @@ void user_checks_path(const struct thread *t)
     const char *path = t->recipe == LATCH ? zkr_leader_path(t->lock)
                                           : zkr_lockable_path(t->lock);
 
-    if (strcmp(path, process_sees(t->process, t->path)) != 0)
-        world_fail("a lock is at '%s'", path);
+    WRONG_IF(strcmp(path, process_sees(t->process, t->path)) != 0,
+             "a lock is at '%s'", path);
 }
 
 /* Where there is no lease, nobody is ever sure to lead: then the grant is taken

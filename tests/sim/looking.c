@@ -48,15 +48,14 @@ static void ended(const struct look *l, int rc, int64_t limit_ms)
                 zkr_strerror(rc));
     oracle_in_time(l->what, l->process->number, l->began, l->stopped,
                    limit_ms * MS);
-    if (rc == ZKR_OK && client_answers(l->process->number) == l->answers)
-        world_fail("%s ends well, and nobody has answered", l->what);
+    WRONG_IF(rc == ZKR_OK && client_answers(l->process->number) == l->answers,
+             "%s ends well, and nobody has answered", l->what);
 }
 
 static void unexpected(const struct look *l, int rc)
 {
-    if (!is_expected(l->process, rc))
-        world_fail("%s ends with %d, %s: %s", l->what, rc, zkr_strerror(rc),
-                   zkr_error_detail());
+    WRONG_IF(!is_expected(l->process, rc), "%s ends with %d, %s: %s", l->what,
+             rc, zkr_strerror(rc), zkr_error_detail());
 }
 
 /* A leader that the others have left gives old answers. */
@@ -87,9 +86,8 @@ static const struct node *listed(const struct look *l,
 
     (void)snprintf(path, sizeof(path), "%s/%s", WORLD_PATH, p->name);
     const struct node *n = oracle_node(path, p->token);
-    if (n == NULL)
-        world_fail("%s has %s with token %lld, which never was", l->what,
-                   p->name, (long long)p->token);
+    WRONG_IF(n == NULL, "%s has %s with token %lld, which never was", l->what,
+             p->name, (long long)p->token);
     return n;
 }
 
@@ -106,14 +104,13 @@ static void check_item(const struct look *l, const struct zkr_participant *p)
 {
     if (p->error == ZKR_ZNOAUTH && acls_used())
         return;
-    if (p->error != ZKR_OK)
-        world_fail("%s cannot read %s: %s", l->what, p->name,
-                   zkr_strerror(p->error));
+    WRONG_IF(p->error != ZKR_OK, "%s cannot read %s: %s", l->what, p->name,
+             zkr_strerror(p->error));
     const struct node *n = listed(l, p);
-    if (!has_been(l, n))
-        world_fail("%s has %s, which had gone before", l->what, n->path);
-    if (p->session_id != n->session + 1 || !has_said(n, p))
-        world_fail("%s says of %s what is not so", l->what, n->path);
+    WRONG_IF(!has_been(l, n), "%s has %s, which had gone before", l->what,
+             n->path);
+    WRONG_IF(p->session_id != n->session + 1 || !has_said(n, p),
+             "%s says of %s what is not so", l->what, n->path);
 }
 
 /* The first nodes of the queue are read, as many as requested. */
@@ -151,15 +148,15 @@ static void check_complete(const struct look *l,
     if (dir == NULL || !is_fresh(l))
         return;
     for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
-        if (was_there(l, n) && !has(list, n))
-            world_fail("%s does not have %s", l->what, n->path);
+        WRONG_IF(was_there(l, n) && !has(list, n), "%s does not have %s",
+                 l->what, n->path);
     }
 }
 
 static void not_there(const struct look *l, const char *path)
 {
-    if (is_fresh(l) && was_there(l, tree_find(path, ensemble_committed())))
-        world_fail("%s does not find %s", l->what, path);
+    WRONG_IF(is_fresh(l) && was_there(l, tree_find(path, ensemble_committed())),
+             "%s does not find %s", l->what, path);
 }
 
 static void list(const struct process *p)
@@ -201,10 +198,11 @@ static void revoke(const struct process *p)
     ended(&l, rc, p->opts.reply_timeout_ms);
     if (rc != ZKR_EPATH && rc != ZKR_EUNKNOWN)
         unexpected(&l, rc);
-    if (rc == ZKR_ZNONODE && was_there(&l, n))
-        world_fail("%s does not find %s", l.what, n->path);
-    if (rc == ZKR_OK && !oracle_was_written(n->path, "__REVOKE__", l.version))
-        world_fail("%s has not written to %s", l.what, n->path);
+    WRONG_IF(rc == ZKR_ZNONODE && was_there(&l, n), "%s does not find %s",
+             l.what, n->path);
+    WRONG_IF(rc == ZKR_OK &&
+                 !oracle_was_written(n->path, "__REVOKE__", l.version),
+             "%s has not written to %s", l.what, n->path);
 }
 
 static void check_broken(const struct look *l, const struct node *n,
@@ -214,12 +212,12 @@ static void check_broken(const struct look *l, const struct node *n,
 
     if (rc == ZKR_EPATH && n->session == NO_SESSION)
         return;
-    if (rc == ZKR_OK && (token != n->czxid || !gone))
-        world_fail("%s of %s has done nothing", l->what, n->path);
-    if (rc == ZKR_ZNONODE && was_there(l, n) && is_fresh(l))
-        world_fail("%s does not find %s", l->what, n->path);
-    if (rc == ZKR_ENOTHELD && token == n->czxid && !gone && is_fresh(l))
-        world_fail("%s takes %s for another", l->what, n->path);
+    WRONG_IF(rc == ZKR_OK && (token != n->czxid || !gone),
+             "%s of %s has done nothing", l->what, n->path);
+    WRONG_IF(rc == ZKR_ZNONODE && was_there(l, n) && is_fresh(l),
+             "%s does not find %s", l->what, n->path);
+    WRONG_IF(rc == ZKR_ENOTHELD && token == n->czxid && !gone && is_fresh(l),
+             "%s takes %s for another", l->what, n->path);
     if (rc != ZKR_ENOTHELD && rc != ZKR_EUNKNOWN)
         unexpected(l, rc);
 }

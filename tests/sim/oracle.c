@@ -185,9 +185,9 @@ static void check_limit(const struct attempt *a)
     for (const struct attempt *b = attempts; b != NULL; b = b->next)
         held += b->told > 0 && b->rc == ZKR_OK && there(b->node) &&
                 !is_given_back(b);
-    if (held > world.limit)
-        world_fail("P1: attempt %d is granted %s, and %u are held of %u",
-                   a->number, a->node->path, held, world.limit);
+    WRONG_IF(held > world.limit,
+             "P1: attempt %d is granted %s, and %u are held of %u", a->number,
+             a->node->path, held, world.limit);
 }
 
 static void check_exclusion(const struct attempt *a)
@@ -200,14 +200,14 @@ static void check_exclusion(const struct attempt *a)
         if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b) ||
             oracle_is_handed_on(b))
             continue;
-        if (there(b->node) && !is_passed_on(b, a->node))
-            world_fail("P1: attempt %d is granted %s while attempt %d has %s",
-                       a->number, a->node->path, b->number, b->node->path);
-        if (b->token >= a->token)
-            world_fail("P3: attempt %d has token %lld, attempt %d had %lld "
-                       "before",
-                       a->number, (long long)a->token, b->number,
-                       (long long)b->token);
+        WRONG_IF(there(b->node) && !is_passed_on(b, a->node),
+                 "P1: attempt %d is granted %s while attempt %d has %s",
+                 a->number, a->node->path, b->number, b->node->path);
+        WRONG_IF(b->token >= a->token,
+                 "P3: attempt %d has token %lld, attempt %d had %lld "
+                 "before",
+                 a->number, (long long)a->token, b->number,
+                 (long long)b->token);
     }
 }
 
@@ -302,9 +302,9 @@ static void check_order(const struct attempt *a)
 
     if (!parse(a->node, &shared, &mine))
         return;
-    if (shared != a->shared)
-        world_fail("attempt %d is granted a node of the wrong kind, %s",
-                   a->number, a->node->path);
+    WRONG_IF(shared != a->shared,
+             "attempt %d is granted a node of the wrong kind, %s", a->number,
+             a->node->path);
     for (const struct node *n = a->node->parent->children; n != NULL;
          n = n->next_sibling) {
         int64_t seq;
@@ -324,14 +324,15 @@ static void check_token(const struct attempt *a)
 {
     int64_t token = a->beside != NULL ? a->beside->token : a->node->czxid;
 
-    if (a->token != token)
-        world_fail("P3: attempt %d has token %lld, and %s is %lld", a->number,
-                   (long long)a->token, a->node->path, (long long)token);
+    WRONG_IF(a->token != token, "P3: attempt %d has token %lld, and %s is %lld",
+             a->number, (long long)a->token, a->node->path, (long long)token);
     for (const struct attempt *b = attempts; b != NULL; b = b->next) {
-        if (b != a && b->told > 0 && b->rc == ZKR_OK && b->node == a->node &&
-            !(b->over && b->process == a->process && a->handoff > b->handoff))
-            world_fail("attempts %d and %d are granted one node, %s", a->number,
-                       b->number, a->node->path);
+        WRONG_IF(b != a && b->told > 0 && b->rc == ZKR_OK &&
+                     b->node == a->node &&
+                     !(b->over && b->process == a->process &&
+                       a->handoff > b->handoff),
+                 "attempts %d and %d are granted one node, %s", a->number,
+                 b->number, a->node->path);
     }
 }
 
@@ -346,9 +347,8 @@ static void granted(struct attempt *a, zkr_grant *grant)
     a->token = zkr_grant_token(grant);
     a->handoff = zkr_grant_handoff(grant);
     a->node = oracle_node(path, a->beside == NULL ? a->token : 0);
-    if (a->node == NULL)
-        world_fail("attempt %d is granted %s, which never was", a->number,
-                   path);
+    WRONG_IF(a->node == NULL, "attempt %d is granted %s, which never was",
+             a->number, path);
     check_token(a);
     if (!there(a->node)) /* the lease and the session will report it */
         return;
@@ -385,13 +385,11 @@ void oracle_told(struct attempt *a, int rc, zkr_grant *grant)
 {
     world_trace("process %d: attempt %d: %s", a->process, a->number,
                 zkr_strerror(rc));
-    if (++a->told > 1)
-        world_fail("attempt %d is told twice: %d, then %d", a->number, a->rc,
-                   rc);
+    WRONG_IF(++a->told > 1, "attempt %d is told twice: %d, then %d", a->number,
+             a->rc, rc);
     a->rc = rc;
-    if (!is_expected(a, rc))
-        world_fail("attempt %d ends with %d, %s: %s", a->number, rc,
-                   zkr_strerror(rc), zkr_error_detail());
+    WRONG_IF(!is_expected(a, rc), "attempt %d ends with %d, %s: %s", a->number,
+             rc, zkr_strerror(rc), zkr_error_detail());
     if (a->deadline != INT64_MAX)
         oracle_in_time("an acquire", a->process, a->asked, a->stopped,
                        a->deadline - a->asked);
@@ -404,9 +402,9 @@ void oracle_in_time(const char *what, int process, int64_t began,
 {
     int64_t late = sim_now - began - limit;
 
-    if (process_stopped_for(process) == stopped && late > SLACK_MS * MS)
-        world_fail("P7: %s of process %d returns %lld ms late", what, process,
-                   (long long)(late / MS));
+    WRONG_IF(process_stopped_for(process) == stopped && late > SLACK_MS * MS,
+             "P7: %s of process %d returns %lld ms late", what, process,
+             (long long)(late / MS));
 }
 
 /* Others may delete nodes at any time; but as long as the library says that a
@@ -442,12 +440,12 @@ void oracle_handed_on(const struct attempt *a)
 {
     int64_t until = zkr_grant_valid_until(a->grant);
 
-    if (a->handoff > 0 && zkr_grant_state(a->grant) == ZKR_GRANT_HELD &&
-        !world.processes[a->process].no_lease &&
-        process_stopped_for(a->process) == a->stopped &&
-        (until + 1) * MS <= sim_now)
-        world_fail("P4: attempt %d is handed %s without a lease", a->number,
-                   a->node->path);
+    WRONG_IF(a->handoff > 0 && zkr_grant_state(a->grant) == ZKR_GRANT_HELD &&
+                 !world.processes[a->process].no_lease &&
+                 process_stopped_for(a->process) == a->stopped &&
+                 (until + 1) * MS <= sim_now,
+             "P4: attempt %d is handed %s without a lease", a->number,
+             a->node->path);
 }
 
 void oracle_checked(struct attempt *a, int rc)
@@ -456,9 +454,9 @@ void oracle_checked(struct attempt *a, int rc)
 
     if (until > a->promised)
         a->promised = until;
-    if (rc == ZKR_OK && is_expired(a->node) && !is_exempt(a))
-        world_fail("P4: attempt %d is said to be held, and %s has expired",
-                   a->number, a->node->path);
+    WRONG_IF(rc == ZKR_OK && is_expired(a->node) && !is_exempt(a),
+             "P4: attempt %d is said to be held, and %s has expired", a->number,
+             a->node->path);
 }
 
 bool oracle_is_well(int process, int64_t since)
@@ -546,11 +544,10 @@ void oracle_committed(int64_t version, const struct txn *txn)
             is_exempt(a))
             continue;
         int64_t until = zkr_grant_valid_until(a->grant) * MS;
-        if (until > sim_now)
-            world_fail("P4: attempt %d believes that it holds %s for another "
-                       "%lld ms, and the session has expired",
-                       a->number, a->node->path,
-                       (long long)((until - sim_now) / MS));
+        WRONG_IF(until > sim_now,
+                 "P4: attempt %d believes that it holds %s for another "
+                 "%lld ms, and the session has expired",
+                 a->number, a->node->path, (long long)((until - sim_now) / MS));
     }
 }
 
@@ -650,8 +647,8 @@ int oracle_nodes_left(bool print)
 void oracle_end(void)
 {
     for (const struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (a->told != 1)
-            world_fail("attempt %d is told %d times", a->number, a->told);
+        WRONG_IF(a->told != 1, "attempt %d is told %d times", a->number,
+                 a->told);
     }
     writes_end();
     gathers_end();

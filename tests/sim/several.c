@@ -71,8 +71,8 @@ static int make_locks(struct several *s)
             s->lock, s->mutexes[reversed ? s->count - 1 - i : i], NULL);
     if (rc != ZKR_OK)
         free_locks(s);
-    if (rc != ZKR_OK && rc != ZKR_ENOMEM)
-        world_fail("a multi-lock cannot be made: %d", rc);
+    WRONG_IF(rc != ZKR_OK && rc != ZKR_ENOMEM,
+             "a multi-lock cannot be made: %d", rc);
     return rc;
 }
 
@@ -105,15 +105,15 @@ static void check_turn(const struct chain *c, size_t i)
 {
     const struct attempt *a = c->attempts[i];
 
-    if (strcmp(a->node->parent->path, c->of->paths[i]) != 0)
-        world_fail("grant %zu of a multi-lock is %s", i, a->node->path);
-    if (i > 0 && a->token <= c->attempts[i - 1]->token)
-        world_fail("a multi-lock acquires %s before %s", a->node->path,
-                   c->attempts[i - 1]->node->path);
+    WRONG_IF(strcmp(a->node->parent->path, c->of->paths[i]) != 0,
+             "grant %zu of a multi-lock is %s", i, a->node->path);
+    WRONG_IF(i > 0 && a->token <= c->attempts[i - 1]->token,
+             "a multi-lock acquires %s before %s", a->node->path,
+             c->attempts[i - 1]->node->path);
     for (size_t before = 0; before < i; before++) {
-        if (!held_at_once(c->attempts[before]->node, a->node))
-            world_fail("a multi-lock has lost %s before it was granted %s",
-                       c->attempts[before]->node->path, a->node->path);
+        WRONG_IF(!held_at_once(c->attempts[before]->node, a->node),
+                 "a multi-lock has lost %s before it was granted %s",
+                 c->attempts[before]->node->path, a->node->path);
     }
 }
 
@@ -123,9 +123,9 @@ static void tell(struct chain *c, int rc, zkr_grant *const *grants)
     for (size_t i = 0; i < c->of->count; i++) {
         zkr_grant *grant = grants == NULL ? NULL : grants[i];
 
-        if ((grant != NULL) != (rc == ZKR_OK))
-            world_fail("a multi-lock ends with %d, and grant %zu is%s there",
-                       rc, i, grant == NULL ? " not" : "");
+        WRONG_IF((grant != NULL) != (rc == ZKR_OK),
+                 "a multi-lock ends with %d, and grant %zu is%s there", rc, i,
+                 grant == NULL ? " not" : "");
         c->grants[i] = grant;
         oracle_told(c->attempts[i], rc, grant);
         if (rc == ZKR_OK)
@@ -195,17 +195,17 @@ static void refused_inside(struct several *s)
     int rc = zkr_multi_lock_acquire(s->lock, -1, unused);
     s->inside--;
     fiber_wake(&s->inside);
-    if ((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
-        sim_now != began)
-        world_fail("a callback waits for a multi-lock: %d", rc);
+    WRONG_IF((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
+                 sim_now != began,
+             "a callback waits for a multi-lock: %d", rc);
 }
 
 static void on_all(int rc, zkr_grant *const *grants, size_t count, void *user)
 {
     struct chain *c = user;
 
-    if (count != (rc == ZKR_OK ? c->of->count : 0))
-        world_fail("a multi-lock ends with %d, and %zu grants", rc, count);
+    WRONG_IF(count != (rc == ZKR_OK ? c->of->count : 0),
+             "a multi-lock ends with %d, and %zu grants", rc, count);
     tell(c, rc, grants);
     if (one_in(8))
         refused_inside(c->of);

@@ -125,13 +125,12 @@ static void judge_session(const struct process *p)
     fiber_enter_process(p->number);
     enum zkr_session_state_kind state = zkr_session_state(p->session);
     enum client_knows knows = client_knows(p->number);
-    if (knows == CLIENT_CONNECTS &&
-        (state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED))
-        world_fail("P8: the session of process %d is said to be connected",
-                   p->number);
-    if (knows == CLIENT_IS_EXPIRED && state != ZKR_SESSION_LOST)
-        world_fail("P8: the session of process %d is not said to be lost",
-                   p->number);
+    WRONG_IF(knows == CLIENT_CONNECTS && (state == ZKR_SESSION_CONNECTED ||
+                                          state == ZKR_SESSION_RECONNECTED),
+             "P8: the session of process %d is said to be connected",
+             p->number);
+    WRONG_IF(knows == CLIENT_IS_EXPIRED && state != ZKR_SESSION_LOST,
+             "P8: the session of process %d is not said to be lost", p->number);
 }
 
 void states_quiet(void)

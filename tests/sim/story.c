@@ -73,11 +73,12 @@ static void open_session(struct user *u)
     opts.lease_beacon = story.beacon ? WORLD_BEACON : NULL;
     p->no_lease = story.no_lease;
     p->number = process_of(u);
-    if (zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
-        zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK ||
-        zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair) !=
-            ZKR_OK)
-        world_fail("cannot begin: %s", zkr_error_detail());
+    WRONG_IF(
+        zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
+            zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK ||
+            zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair) !=
+                ZKR_OK,
+        "cannot begin: %s", zkr_error_detail());
     p->session = u->session;
     p->opened = true;
     told_of_session(p->number, u->session, NULL, NULL, &p->listener);
@@ -135,8 +136,8 @@ static void acquire(struct user *u)
 
 static void acquire_other(struct user *u)
 {
-    if (zkr_unfair_mutex_acquire(u->unfair, -1, &u->other) != ZKR_OK)
-        world_fail("cannot hold the other one: %s", zkr_error_detail());
+    WRONG_IF(zkr_unfair_mutex_acquire(u->unfair, -1, &u->other) != ZKR_OK,
+             "cannot hold the other one: %s", zkr_error_detail());
     note_granted(u, u->other, NULL);
 }
 
@@ -220,8 +221,14 @@ void ask(struct user *u)
 
 void await_told(struct user *u)
 {
-    while (!u->told)
-        fiber_sleep(MS);
+    FIBER_WHILE(!u->told, MS);
+}
+
+void acquires(struct user *u)
+{
+    start(u);
+    ask(u);
+    await_told(u);
 }
 
 static void await_rest(void)
@@ -327,8 +334,7 @@ int replica_of_waiter(void)
 {
     int replica;
 
-    while ((replica = client_replica(WAITER)) == NO_REPLICA)
-        fiber_sleep(MS);
+    FIBER_WHILE((replica = client_replica(WAITER)) == NO_REPLICA, MS);
     return replica;
 }
 
@@ -379,11 +385,11 @@ zkr_session *own_session(void)
 {
     zkr_session *s;
 
-    if (zkr_session_open(
-            "a:1,b:2,c:3",
-            OPTS(session, .session_timeout_ms = (uint32_t)(world.timeout / MS)),
-            &s) != ZKR_OK)
-        world_fail("cannot begin: %s", zkr_error_detail());
+    WRONG_IF(zkr_session_open("a:1,b:2,c:3",
+                              OPTS(session, .session_timeout_ms =
+                                                (uint32_t)(world.timeout / MS)),
+                              &s) != ZKR_OK,
+             "cannot begin: %s", zkr_error_detail());
     return s;
 }
 

@@ -72,10 +72,11 @@ extern struct story {
 const struct report *succeeds(void (*tell)(void), void (*granted)(void));
 
 /* A user opens its session, unless it is open; it asks for its lock; it is
- * told; a holder, not the waiter, gives the lock back. */
+ * told; all three; a holder, not the waiter, gives the lock back. */
 void start(struct user *u);
 void ask(struct user *u);
 void await_told(struct user *u);
+void acquires(struct user *u);
 void give_back(struct user *u);
 
 /* The next requests of that type are refused by the client: those for one node,

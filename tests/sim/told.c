@@ -148,31 +148,30 @@ static void check(struct told *t, struct change c)
 {
     const struct change *due;
 
-    if (t->ended)
-        world_fail("process %d: a listener is told of %s after its end",
-                   t->process, name_of(t, c.state));
+    WRONG_IF(t->ended, "process %d: a listener is told of %s after its end",
+             t->process, name_of(t, c.state));
     begin(t);
     due = t->due;
     t->latest = c;
     if (t->behind)
         return;
-    if (due == NULL)
-        world_fail("process %d: a listener is told of %s, which did not happen",
-                   t->process, name_of(t, c.state));
+    WRONG_IF(due == NULL,
+             "process %d: a listener is told of %s, which did not happen",
+             t->process, name_of(t, c.state));
     t->due = due->next;
-    if (!is_same(&c, due))
-        world_fail("process %d: a listener is told of %s, epoch %llu, instead "
-                   "of %s, epoch %llu",
-                   t->process, name_of(t, c.state), (unsigned long long)c.epoch,
-                   name_of(t, due->state), (unsigned long long)due->epoch);
+    WRONG_IF(!is_same(&c, due),
+             "process %d: a listener is told of %s, epoch %llu, instead "
+             "of %s, epoch %llu",
+             t->process, name_of(t, c.state), (unsigned long long)c.epoch,
+             name_of(t, due->state), (unsigned long long)due->epoch);
 }
 
 static void note_asked(struct told *t)
 {
-    if (t->ended)
-        world_fail("process %d: a listener is asked after its end", t->process);
-    if (!oracle_was_written(t->attempt->node->path, REVOKE, 0))
-        world_fail("attempt %d is asked by nobody", t->attempt->number);
+    WRONG_IF(t->ended, "process %d: a listener is asked after its end",
+             t->process);
+    WRONG_IF(!oracle_was_written(t->attempt->node->path, REVOKE, 0),
+             "attempt %d is asked by nobody", t->attempt->number);
     t->asked = true;
 }
 
@@ -212,8 +211,8 @@ void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
     t->grant_fn = fn;
     t->user = user;
     t->present = change_of(t, grant->sm.state);
-    if (zkr_grant_listen(grant, on_grant, t) != ZKR_OK)
-        world_fail("process %d cannot listen to a grant", a->process);
+    WRONG_IF(zkr_grant_listen(grant, on_grant, t) != ZKR_OK,
+             "process %d cannot listen to a grant", a->process);
 }
 
 void told_of_session(int process, zkr_session *session, zkr_session_fn fn,
@@ -286,9 +285,9 @@ static void judge(struct told *t)
     begin(t);
     if (t->behind)
         catch_up(t);
-    if (t->due != NULL && !t->due->optional)
-        world_fail("process %d: a listener is not told of %s", t->process,
-                   name_of(t, t->due->state));
+    WRONG_IF(t->due != NULL && !t->due->optional,
+             "process %d: a listener is not told of %s", t->process,
+             name_of(t, t->due->state));
     if (t->grant != NULL)
         judge_asked(t);
 }

@@ -51,8 +51,7 @@ void world_fail(const char *format, ...)
 
 void world_assert(bool condition, const char *text)
 {
-    if (!condition)
-        world_fail("%s", text);
+    WRONG_IF(!condition, "%s", text);
 }
 
 const char *process_sees(const struct process *p, const char *path)
@@ -277,9 +276,9 @@ void world_run(void)
     faults_start();
     apps_start();
     int64_t limit = world.timeout + 2 * world.tick + 10000 * MS;
-    if (!run_until(all_idle, world.calm + 10 * limit) &&
-        !run_until(all_idle, world.calm + 10 * limit + all_patience()))
-        world_fail("P6: threads have not come to an end");
+    WRONG_IF(!run_until(all_idle, world.calm + 10 * limit) &&
+                 !run_until(all_idle, world.calm + 10 * limit + all_patience()),
+             "P6: threads have not come to an end");
     if (!run_until(nothing_left, after_calm() + 2 * limit)) {
         (void)oracle_nodes_left(true);
         world_fail("P6: nodes are left, and their sessions live");
@@ -288,15 +287,14 @@ void world_run(void)
         follows_fail();
     world.closing = true;
     fiber_wake(&world.closing);
-    if (!run_until(all_gone, after_calm() + 10000 * MS))
-        world_fail("sessions cannot be closed");
-    if (!run_until(nothing_left, after_calm() + limit))
-        world_fail("ephemeral nodes are left without a session");
+    WRONG_IF(!run_until(all_gone, after_calm() + 10000 * MS),
+             "sessions cannot be closed");
+    WRONG_IF(!run_until(nothing_left, after_calm() + limit),
+             "ephemeral nodes are left without a session");
     oracle_end();
-    if (world.releases != 0)
-        world_fail("of %d releases too many the end is told", -world.releases);
-    if (clients_open() > 0)
-        world_fail("%d handles are left", clients_open());
-    if (heap_blocks() != blocks)
-        world_fail("%ld blocks of memory are left", heap_blocks() - blocks);
+    WRONG_IF(world.releases != 0, "of %d releases too many the end is told",
+             -world.releases);
+    WRONG_IF(clients_open() > 0, "%d handles are left", clients_open());
+    WRONG_IF(heap_blocks() != blocks, "%ld blocks of memory are left",
+             heap_blocks() - blocks);
 }

@@ -99,6 +99,11 @@ void world_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Reports that something is wrong, and ends this process. */
 _Noreturn void world_fail(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
+#define WRONG_IF(condition, ...)                                               \
+    do {                                                                       \
+        if (condition)                                                         \
+            world_fail(__VA_ARGS__);                                           \
+    } while (0)
 void world_assert(bool condition, const char *text);
 
 /* The path as its session has it. */

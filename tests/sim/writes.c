@@ -68,27 +68,26 @@ static void check_stat(const struct write *w, const struct zkr_stat *stat)
 {
     const struct txn *txn = ensemble_txn(w->made);
 
-    if (stat->mzxid != txn->zxid || stat->czxid != txn->node->czxid ||
-        stat->version != tree_data(txn->node, w->made)->number)
-        world_fail("write %d is told another version than it has made",
-                   w->number);
+    WRONG_IF(stat->mzxid != txn->zxid || stat->czxid != txn->node->czxid ||
+                 stat->version != tree_data(txn->node, w->made)->number,
+             "write %d is told another version than it has made", w->number);
 }
 
 void writes_told(struct write *w, int rc, const struct zkr_stat *stat)
 {
     world_trace("process %d: write %d: %s", w->attempt->process, w->number,
                 zkr_strerror(rc));
-    if (++w->told > 1)
-        world_fail("write %d is told twice: %d, then %d", w->number, w->rc, rc);
+    WRONG_IF(++w->told > 1, "write %d is told twice: %d, then %d", w->number,
+             w->rc, rc);
     w->rc = rc;
-    if (rc != ZKR_OK && rc != ZKR_EUNKNOWN && !is_certain(rc))
-        world_fail("write %d ends with %d, %s: %s", w->number, rc,
-                   zkr_strerror(rc), zkr_error_detail());
-    if (rc == ZKR_OK && w->made == 0)
-        world_fail("write %d has succeeded, and was not made", w->number);
-    if (rc != ZKR_OK && rc != ZKR_EUNKNOWN && w->made != 0)
-        world_fail("write %d has failed with %s, and was made", w->number,
-                   zkr_strerror(rc));
+    WRONG_IF(rc != ZKR_OK && rc != ZKR_EUNKNOWN && !is_certain(rc),
+             "write %d ends with %d, %s: %s", w->number, rc, zkr_strerror(rc),
+             zkr_error_detail());
+    WRONG_IF(rc == ZKR_OK && w->made == 0,
+             "write %d has succeeded, and was not made", w->number);
+    WRONG_IF(rc != ZKR_OK && rc != ZKR_EUNKNOWN && w->made != 0,
+             "write %d has failed with %s, and was made", w->number,
+             zkr_strerror(rc));
     if (rc == ZKR_OK && w->type == ZKR__ZK_SET && stat != NULL)
         check_stat(w, stat);
 }
@@ -130,26 +129,25 @@ static void check_guard(const struct write *w, int64_t version)
     const struct attempt *a = w->attempt;
     const struct node *next = held_against(a);
 
-    if (!tree_has(a->node, version))
-        world_fail("write %d is made by attempt %d, and %s has gone", w->number,
-                   a->number, a->node->path);
-    if (oracle_is_handed_on(a))
-        world_fail("write %d is made by attempt %d, and %s is handed on",
-                   w->number, a->number, a->node->path);
-    if (next != NULL)
-        world_fail("P2: write %d is made by attempt %d when %s has been "
-                   "granted the lock",
-                   w->number, a->number, next->path);
+    WRONG_IF(!tree_has(a->node, version),
+             "write %d is made by attempt %d, and %s has gone", w->number,
+             a->number, a->node->path);
+    WRONG_IF(oracle_is_handed_on(a),
+             "write %d is made by attempt %d, and %s is handed on", w->number,
+             a->number, a->node->path);
+    WRONG_IF(next != NULL,
+             "P2: write %d is made by attempt %d when %s has been "
+             "granted the lock",
+             w->number, a->number, next->path);
 }
 
 static void made(struct write *w, int64_t version)
 {
     world_trace("%lld: write %d is made", (long long)version, w->number);
-    if (w->made != 0)
-        world_fail("write %d is made twice", w->number);
-    if (w->told > 0 && w->rc != ZKR_EUNKNOWN)
-        world_fail("write %d has failed with %s, and is made after that",
-                   w->number, zkr_strerror(w->rc));
+    WRONG_IF(w->made != 0, "write %d is made twice", w->number);
+    WRONG_IF(w->told > 0 && w->rc != ZKR_EUNKNOWN,
+             "write %d has failed with %s, and is made after that", w->number,
+             zkr_strerror(w->rc));
     if (w->guarded)
         check_guard(w, version);
     w->made = version;
@@ -167,14 +165,14 @@ void writes_committed(int64_t version, const struct txn *txn)
             return;
         }
     }
-    if (r->type == ZKR__ZK_MULTI && strcmp(r->path, DOUBLE_PATH "/ready") != 0)
-        world_fail("a guarded write to %s that nobody has asked for", r->path);
+    WRONG_IF(r->type == ZKR__ZK_MULTI &&
+                 strcmp(r->path, DOUBLE_PATH "/ready") != 0,
+             "a guarded write to %s that nobody has asked for", r->path);
 }
 
 void writes_end(void)
 {
     for (const struct write *w = writes; w != NULL; w = w->next) {
-        if (w->told != 1)
-            world_fail("write %d is told %d times", w->number, w->told);
+        WRONG_IF(w->told != 1, "write %d is told %d times", w->number, w->told);
     }
 }

@@ -166,8 +166,8 @@ static void refused(const struct writing *w)
 {
     int rc = zkr_grant_guarded_set(w->grant, "/data", "", 0, -1, 0, NULL);
 
-    if (rc != ZKR_EINVAL)
-        world_fail("the node of an unfair mutex guards a write: %d", rc);
+    WRONG_IF(rc != ZKR_EINVAL, "the node of an unfair mutex guards a write: %d",
+             rc);
 }
 
 /* A node of our own: made, and most often unmade. */
