@@ -10,10 +10,15 @@
 
 static struct zkr__lease lease;
 
+static void begin_anew(int64_t gap, int hops, int64_t margin)
+{
+    zkr__lease_reset(&lease, gap, hops, margin);
+    zkr__lease_connected(&lease, 900 * S, T);
+}
+
 static int setup(void)
 {
-    zkr__lease_reset(&lease, 0, 1, 0);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(0, 1, 0);
     return 0;
 }
 
@@ -393,8 +398,7 @@ static void hold(int64_t from, int64_t end)
 /* A lock is held on a quick link, which becomes slow at TURN. */
 static void hold_until(int64_t end)
 {
-    zkr__lease_reset(&lease, 0, on.hops > 1 ? on.hops : 1, T / 80);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(0, on.hops > 1 ? on.hops : 1, T / 80);
     zkr__lease_begin(&lease, 1000 * S);
     if (on.moves != 0)
         zkr__lease_follows(&lease, 900 * S);
@@ -718,8 +722,7 @@ TEST(a_session_is_idle_when_it_has_written_nothing_for_a_timeout)
     zkr__lease_connected(&lease, now, T);
     assert_false(zkr__lease_is_idle(&lease, now + T));
     assert_true(zkr__lease_is_idle(&lease, now + T + 1));
-    zkr__lease_reset(&lease, 0, 2, 0);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(0, 2, 0);
     assert_false(zkr__lease_is_idle(&lease, 1000 * S));
 }
 
@@ -745,11 +748,16 @@ static void sync_twice(void)
     sync_at(105 * S / 10, 106 * S / 10);
 }
 
-TEST(a_write_of_others_behind_the_second_sync_is_a_proof)
+static void show_first(int64_t pass)
 {
-    write_first(T / 20);
+    write_first(pass);
     sync_twice();
     shown_at(106 * S / 10, 7);
+}
+
+TEST(a_write_of_others_behind_the_second_sync_is_a_proof)
+{
+    show_first(T / 20);
     assert_int_equal(until(), T_LOW);
     shown_at(11 * S, 7); /* nobody has written it */
     assert_int_equal(until(), T_LOW);
@@ -785,9 +793,7 @@ TEST(a_read_before_the_sync_begins_nothing)
 
 TEST(a_proof_by_others_is_of_one_connection)
 {
-    write_first(T / 20);
-    sync_twice();
-    shown_at(106 * S / 10, 7);
+    show_first(T / 20);
     zkr__lease_connected(&lease, 1011 * S, T);
     zkr__lease_follows(&lease, 1011 * S);
     shown_at(111 * S / 10, 8);
@@ -830,18 +836,14 @@ TEST(on_a_leader_others_prove_nothing)
  * nothing of it. */
 TEST(others_prove_nothing_before_a_later_write_of_our_own)
 {
-    write_first(T / 20 - 1);
-    sync_twice();
-    shown_at(106 * S / 10, 7);
+    show_first(T / 20 - 1);
     shown_at(11 * S, 8);
     assert_int_equal(until(), T_LOW);
 }
 
 TEST(a_beacon_that_cannot_be_read_begins_nothing)
 {
-    write_first(T / 20);
-    sync_twice();
-    shown_at(106 * S / 10, 7);
+    show_first(T / 20);
     assert_true(zkr__lease_shares(&lease, 1011 * S, 0));
     shown_at(11 * S, 0);
     assert_false(zkr__lease_shares(&lease, 1011 * S, 0));
@@ -854,8 +856,7 @@ TEST(a_beacon_that_cannot_be_read_begins_nothing)
  * 40,000 schedules). */
 TEST(where_the_gap_leaves_no_room_nothing_is_shared)
 {
-    zkr__lease_reset(&lease, T * 2 / 5, 1, 0);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(T * 2 / 5, 1, 0);
     write_first(T / 20);
     write_at(67 * S / 10, 68 * S / 10);
     sync_at(12 * S - S / 2, 12 * S - S / 3);
@@ -867,9 +868,7 @@ TEST(where_the_gap_leaves_no_room_nothing_is_shared)
 /* Which a restored copy might do. */
 TEST(a_beacon_that_goes_back_begins_anew)
 {
-    write_first(T / 20);
-    sync_twice();
-    shown_at(106 * S / 10, 7);
+    show_first(T / 20);
     shown_at(11 * S, 6);
     shown_at(111 * S / 10, 7);
     assert_int_equal(until(), T_LOW);
@@ -916,8 +915,7 @@ TEST(a_link_that_turns_slow_ends_shared_evidence)
 
 static void need_two_hops(void)
 {
-    zkr__lease_reset(&lease, 0, 2, 0);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(0, 2, 0);
     begin_at(-S / 2);
     read_at(0, S / 10);
 }
@@ -952,8 +950,7 @@ TEST(a_beat_and_keepalives_carry_two_hops)
         hold_for_long();
         assert_int_equal(on.without, 0);
     }
-    zkr__lease_reset(&lease, 0, 2, T / 80);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(0, 2, T / 80);
     assert_true(worst_after_keepalives(T / 40) > T / 8);
 }
 
@@ -984,8 +981,7 @@ TEST(a_promised_lease_stays_promised)
 
 TEST(gap_and_margin_can_be_chosen)
 {
-    zkr__lease_reset(&lease, 5 * S, 1, S / 20);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(5 * S, 1, S / 20);
     begin_at(-S / 2);
     read_at(0, S / 10);
     sync_at(5 * S, 5 * S + S / 10); /* not yet 5 s after the answer */
@@ -998,7 +994,6 @@ TEST(gap_and_margin_can_be_chosen)
 TEST(a_new_session_forgets)
 {
     beat_until(18 * S);
-    zkr__lease_reset(&lease, 0, 1, 0);
-    zkr__lease_connected(&lease, 900 * S, T);
+    begin_anew(0, 1, 0);
     assert_int_equal(until(), 0);
 }

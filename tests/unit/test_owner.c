@@ -417,12 +417,8 @@ TEST(the_session_around_is_read)
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[128];
-
-        (void)snprintf(text, sizeof(text),
-                       "{\"library\":\"zkrecipes 9\",\"within\":%s}",
-                       cases[i].text);
-        read_text(text);
+        read_text(textf("{\"library\":\"zkrecipes 9\",\"within\":%s}",
+                        cases[i].text));
         assert_true(known.is_record);
         assert_int_equal(known.within, cases[i].session);
     }
@@ -479,18 +475,14 @@ TEST(deep_and_long_data_is_no_record)
 
 TEST(a_request_is_exactly_one)
 {
-    read_text("__REVOKE__");
-    assert_true(known.is_asked);
-    read_text("__revoke__");
-    assert_false(known.is_asked);
-    read_text("__REVOKE__ ");
-    assert_false(known.is_asked);
-    read_text("__REVOKE_");
-    assert_false(known.is_asked);
-    read_text("__REVOKE__ x");
-    assert_false(known.is_asked);
-    read_text("__REVOKE__: ");
-    assert_false(known.is_asked);
+    static const char *const texts[] = { "__REVOKE__",   "__revoke__",
+                                         "__REVOKE__ ",  "__REVOKE_",
+                                         "__REVOKE__ x", "__REVOKE__: " };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        read_text(texts[i]);
+        assert_int_equal(known.is_asked, i == 0);
+    }
     read_text("{\"library\":\"zkrecipes 1\",\"label\":\"x\",\"asked\":true}");
     assert_true(known.is_asked && known.is_record);
     assert_string_equal(known.label, "x");

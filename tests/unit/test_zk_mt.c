@@ -216,6 +216,9 @@ WRAP(int, zoo_amulti,
     return client.rc;
 }
 
+/* The client answers a request of that kind. */
+#define ANSWER(kind, ...) client.kind(__VA_ARGS__, (const void *)TICKET)
+
 static void on_event(struct zkr_session *session, enum zkr__zk_event event)
 {
     told.events++;
@@ -579,7 +582,7 @@ TEST(a_handle_that_is_stuck_tells_nothing)
     assert_false(zkr__zk_close(zk, zkr__clock_now()));
     assert_int_equal(zkr_session_stuck_handles(), 1);
     client_is(ZOO_EXPIRED_SESSION_STATE);
-    client.list(ZCLOSING, NULL, NULL, (const void *)TICKET);
+    ANSWER(list, ZCLOSING, NULL, NULL);
     assert_int_equal(told.events, events);
     assert_int_equal(told.replies, 0);
     let_go();
@@ -653,7 +656,7 @@ static void is_told(const struct String_vector *names, int rc, size_t count)
     static const struct Stat stat;
 
     assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
-    client.list(ZOK, names, &stat, (const void *)TICKET);
+    ANSWER(list, ZOK, names, &stat);
     assert_int_equal(told.rc, rc);
     assert_int_equal(told.name_count, count);
 }
@@ -700,9 +703,19 @@ TEST(a_list_with_a_hole_is_no_list)
 
 /* -- answers -------------------------------------------------------------- */
 
-static void ask_all(void);
-static int pair(void);
-static void connect_anew(void);
+static void ask_all(void)
+{
+    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
+                                      .path = "/lock/a",
+                                      .data = "" };
+
+    assert_int_equal(zkr__zk_submit(zk, &create, TICKET), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_EXISTS), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_GET), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_GET_ACL), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
+    assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
+}
 
 /* No two numbers are the same. */
 static const struct Stat any_stat = { .czxid = 101,
@@ -732,14 +745,14 @@ TEST(facts_of_a_node_are_those_of_the_server)
     struct String_vector names = { 0, NULL };
 
     ask_all();
-    client.create(ZOK, "/lock/a", &any_stat, (const void *)TICKET);
+    ANSWER(create, ZOK, "/lock/a", &any_stat);
     is_of_the_node();
-    client.probe(ZOK, &any_stat, (const void *)TICKET);
+    ANSWER(probe, ZOK, &any_stat);
     is_of_the_node();
-    client.get(ZOK, "data", 4, &any_stat, (const void *)TICKET);
+    ANSWER(get, ZOK, "data", 4, &any_stat);
     assert_int_equal(told.reply.data_len, 4);
     is_of_the_node();
-    client.list(ZOK, &names, &any_stat, (const void *)TICKET);
+    ANSWER(list, ZOK, &names, &any_stat);
     assert_int_equal(told.reply.stat.data_len, 109);
     is_of_the_node();
 }
@@ -904,20 +917,6 @@ TEST(a_request_that_was_refused_may_be_answered)
 
 /* -- damaged answers ------------------------------------------------------ */
 
-static void ask_all(void)
-{
-    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
-                                      .path = "/lock/a",
-                                      .data = "" };
-
-    assert_int_equal(zkr__zk_submit(zk, &create, TICKET), ZOK);
-    assert_int_equal(asked_for(ZKR__ZK_EXISTS), ZOK);
-    assert_int_equal(asked_for(ZKR__ZK_GET), ZOK);
-    assert_int_equal(asked_for(ZKR__ZK_GET_ACL), ZOK);
-    assert_int_equal(asked_for(ZKR__ZK_CHILDREN), ZOK);
-    assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
-}
-
 static void is_damaged(void)
 {
     assert_int_equal(told.rc, ZMARSHALLINGERROR);
@@ -926,6 +925,12 @@ static void is_damaged(void)
     assert_int_equal(told.reply.stat.czxid, 0);
     assert_int_equal(told.name_count, 0);
 }
+
+#define IS_DAMAGED(kind, ...)                                                  \
+    do {                                                                       \
+        ANSWER(kind, __VA_ARGS__);                                             \
+        is_damaged();                                                          \
+    } while (0)
 
 /* A success without the requested data is no success. */
 TEST(an_answer_without_its_parts_is_no_answer)
@@ -936,21 +941,14 @@ TEST(an_answer_without_its_parts_is_no_answer)
     struct Stat acl_stat = stat;
 
     ask_all();
-    client.create(ZOK, NULL, &stat, (const void *)TICKET);
-    is_damaged();
-    client.create(ZOK, "/lock/a", NULL, (const void *)TICKET);
-    is_damaged();
-    client.probe(ZOK, NULL, (const void *)TICKET);
-    is_damaged();
-    client.get(ZOK, "data", 4, NULL, (const void *)TICKET);
-    is_damaged();
-    client.list(ZOK, &names, NULL, (const void *)TICKET);
-    is_damaged();
-    client.acl(ZOK, NULL, &acl_stat, (const void *)TICKET);
-    is_damaged();
-    client.acl(ZOK, &hole, NULL, (const void *)TICKET);
-    is_damaged();
-    client.acl(ZOK, &hole, &acl_stat, (const void *)TICKET);
+    IS_DAMAGED(create, ZOK, NULL, &stat);
+    IS_DAMAGED(create, ZOK, "/lock/a", NULL);
+    IS_DAMAGED(probe, ZOK, NULL);
+    IS_DAMAGED(get, ZOK, "data", 4, NULL);
+    IS_DAMAGED(list, ZOK, &names, NULL);
+    IS_DAMAGED(acl, ZOK, NULL, &acl_stat);
+    IS_DAMAGED(acl, ZOK, &hole, NULL);
+    ANSWER(acl, ZOK, &hole, &acl_stat);
     assert_int_equal(told.rc, ZMARSHALLINGERROR);
 }
 
@@ -965,17 +963,17 @@ TEST(no_length_is_taken_on_trust)
     struct Stat acl_stat = stat;
 
     ask_all();
-    client.get(ZOK, "data", -1, &stat, (const void *)TICKET);
+    ANSWER(get, ZOK, "data", -1, &stat);
     assert_int_equal(told.rc, ZOK);
     assert_null(told.reply.data);
-    client.get(ZOK, NULL, 4, &stat, (const void *)TICKET);
-    is_damaged(); /* the client had no memory, and its stat is anything */
-    client.list(ZOK, &names, &stat, (const void *)TICKET);
+    /* the client had no memory, and its stat is anything */
+    IS_DAMAGED(get, ZOK, NULL, 4, &stat);
+    ANSWER(list, ZOK, &names, &stat);
     assert_int_equal(told.rc, ZOK);
     assert_int_equal(told.reply.stat.data_len, 0);
-    client.acl(ZOK, &negative, &acl_stat, (const void *)TICKET);
+    ANSWER(acl, ZOK, &negative, &acl_stat);
     assert_int_equal(told.reply.anyone, 0);
-    client.acl(ZOK, &nobody, &acl_stat, (const void *)TICKET);
+    ANSWER(acl, ZOK, &nobody, &acl_stat);
     assert_int_equal(told.reply.anyone, 0);
 }
 
@@ -992,20 +990,15 @@ TEST(a_code_that_no_server_has_is_no_answer)
 
     for (size_t i = 0; i < COUNT(codes); i++) {
         ask_all();
-        client.create(codes[i], "/lock/a", &stat, (const void *)TICKET);
-        is_damaged();
-        client.probe(codes[i], &stat, (const void *)TICKET);
-        is_damaged();
-        client.get(codes[i], "data", 4, &stat, (const void *)TICKET);
-        is_damaged();
-        client.list(codes[i], &names, &stat, (const void *)TICKET);
-        is_damaged();
-        client.acl(codes[i], NULL, NULL, (const void *)TICKET);
-        is_damaged();
+        IS_DAMAGED(create, codes[i], "/lock/a", &stat);
+        IS_DAMAGED(probe, codes[i], &stat);
+        IS_DAMAGED(get, codes[i], "data", 4, &stat);
+        IS_DAMAGED(list, codes[i], &names, &stat);
+        IS_DAMAGED(acl, codes[i], NULL, NULL);
         client.multi(codes[i], client.multi_data);
         is_damaged();
     }
-    client.list(ZTHROTTLEDOP, NULL, NULL, (const void *)TICKET);
+    ANSWER(list, ZTHROTTLEDOP, NULL, NULL);
     assert_int_equal(told.rc, ZTHROTTLEDOP);
 }
 
