@@ -96,6 +96,28 @@ static void queues(struct participant *p, size_t nodes)
     wait_children(path, nodes);
 }
 
+static void a_leads_before_b(void)
+{
+    leads(&a);
+    (void)told(&a, ZKR_LEADER_GAINED);
+    queues(&b, 2);
+}
+
+/* It leads, and the one before it, which has lost its term, queues again. */
+static void follows(struct participant *p, struct participant *old)
+{
+    ok(zkr_leader_wait(p->leader, SOON_MS));
+    (void)told(p, ZKR_LEADER_GAINED);
+    (void)told(old, ZKR_LEADER_LOST);
+    wait_children(path, 2);
+}
+
+static void hands_on(struct participant *p, struct participant *next)
+{
+    ok(zkr_leader_leave(p->leader));
+    ok(zkr_leader_wait(next->leader, SOON_MS));
+}
+
 static int64_t token_of(struct participant *p)
 {
     zkr_grant *g = GRANT(leader_grant, p->leader);
@@ -130,11 +152,11 @@ static bool is_leader(void *participant)
 }
 
 /* The ids of those that campaign, in their order, with a space after each. */
-static void list_ids(char ids[256])
+static void ids_are(const char *expected)
 {
     AUTO(participants) list = NULL;
+    char ids[256] = "";
 
-    ids[0] = '\0';
     ok(zkr_participants_list(theirs, path, NULL, &list));
     for (size_t i = 0; i < list->count; i++) {
         assert_string_equal(list->items[i].marker, "latch-");
@@ -142,6 +164,7 @@ static void list_ids(char ids[256])
         (void)strncat(ids, list->items[i].data, 20);
         (void)strcat(ids, " ");
     }
+    assert_string_equal(ids, expected);
 }
 
 /* -- turns ---------------------------------------------------------------- */
@@ -257,8 +280,6 @@ TEST(a_node_in_kazoos_layout_is_that_of_its_election)
 TEST(participants_are_listed_in_their_order_with_their_ids)
 {
     struct participant more[MANY];
-    char ids[256];
-
     leads(&a);
     for (int i = 0; i < MANY; i++) {
         char id[] = { (char)('1' + i), '\0' };
@@ -266,14 +287,12 @@ TEST(participants_are_listed_in_their_order_with_their_ids)
         begin(&more[i], i % 2 == 0 ? theirs : s, id);
         queues(&more[i], (size_t)i + 2);
     }
-    list_ids(ids);
-    assert_string_equal(ids, "a 1 2 3 4 5 ");
+    ids_are("a 1 2 3 4 5 ");
     end(&more[1]);
     wait_children(path, MANY);
     ok(zkr_leader_leave(a.leader));
     ok(zkr_leader_wait(more[0].leader, SOON_MS));
-    list_ids(ids);
-    assert_string_equal(ids, "1 3 4 5 ");
+    ids_are("1 3 4 5 ");
     for (int i = 0; i < MANY; i++) {
         if (i == 1)
             continue;
@@ -287,8 +306,6 @@ TEST(participants_are_listed_in_their_order_with_their_ids)
 /* TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange */
 TEST(a_leader_whose_node_is_deleted_queues_again)
 {
-    char ids[256];
-
     leads(&a);
     int64_t first = told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
@@ -297,12 +314,8 @@ TEST(a_leader_whose_node_is_deleted_queues_again)
         struct participant *next = twice == 0 ? &b : &a;
 
         delete_nth_child(path, 0);
-        ok(zkr_leader_wait(next->leader, SOON_MS));
-        (void)told(next, ZKR_LEADER_GAINED);
-        (void)told(old, ZKR_LEADER_LOST);
-        wait_children(path, 2);
-        list_ids(ids);
-        assert_string_equal(ids, twice == 0 ? "b a " : "a b ");
+        follows(next, old);
+        ids_are(twice == 0 ? "b a " : "a b ");
         assert_false(is_leader(old));
     }
     assert_true(token_of(&a) > first);
@@ -311,32 +324,19 @@ TEST(a_leader_whose_node_is_deleted_queues_again)
 /* TestLeaderLatch.testLostConnection, CURATOR-696 */
 TEST(a_leader_whose_session_ends_queues_again)
 {
-    char ids[256];
-
-    leads(&a);
-    (void)told(&a, ZKR_LEADER_GAINED);
-    queues(&b, 2);
+    a_leads_before_b();
     expire(s);
-    ok(zkr_leader_wait(b.leader, SOON_MS));
-    (void)told(&b, ZKR_LEADER_GAINED);
-    (void)told(&a, ZKR_LEADER_LOST);
-    wait_children(path, 2);
-    list_ids(ids);
-    assert_string_equal(ids, "b a ");
+    follows(&b, &a);
+    ids_are("b a ");
     expire(theirs);
-    ok(zkr_leader_wait(a.leader, SOON_MS));
-    (void)told(&a, ZKR_LEADER_GAINED);
-    (void)told(&b, ZKR_LEADER_LOST);
-    wait_children(path, 2);
+    follows(&a, &b);
 }
 
 /* TestLeaderLatch.testSessionInterruptionDoNotCauseBrainSplit,
  * testErrorPolicies: the connection is gone, and its session ends. */
 TEST(one_that_is_cut_off_knows_before_another_leads)
 {
-    leads(&a);
-    (void)told(&a, ZKR_LEADER_GAINED);
-    queues(&b, 2);
+    a_leads_before_b();
     proxy_freeze(proxy);
     while (!is_leader(&b))
         sleep_ms(1);
@@ -345,8 +345,7 @@ TEST(one_that_is_cut_off_knows_before_another_leads)
     proxy_heal(proxy);
     (void)told(&a, ZKR_LEADER_LOST);
     wait_children(path, 2);
-    ok(zkr_leader_leave(b.leader));
-    ok(zkr_leader_wait(a.leader, SOON_MS));
+    hands_on(&b, &a);
 }
 
 /* TestLeaderLatch.testSessionErrorPolicy: the session lives on. The lease
@@ -372,9 +371,7 @@ TEST(a_connection_that_breaks_suspends_the_leader)
  * with all that is in it. */
 TEST(a_directory_that_is_deleted_is_made_again)
 {
-    leads(&a);
-    (void)told(&a, ZKR_LEADER_GAINED);
-    queues(&b, 2);
+    a_leads_before_b();
     for (int twice = 0; twice < 2; twice++) {
         int rc;
 
@@ -387,8 +384,7 @@ TEST(a_directory_that_is_deleted_is_made_again)
         while (!is_leader(&a) && !is_leader(&b))
             sleep_ms(1);
         if (is_leader(&b)) {
-            ok(zkr_leader_leave(b.leader));
-            ok(zkr_leader_wait(a.leader, SOON_MS));
+            hands_on(&b, &a);
             queues(&b, 2);
         }
         (void)told(&a, ZKR_LEADER_GAINED);
@@ -407,11 +403,9 @@ TEST(a_node_that_goes_before_its_create_is_answered_is_made_again)
         delete_nth_child(path, 1);
         proxy_release(proxy);
         wait_children(path, 2);
-        ok(zkr_leader_leave(b.leader));
-        ok(zkr_leader_wait(a.leader, SOON_MS));
+        hands_on(&b, &a);
         queues(&b, 2);
-        ok(zkr_leader_leave(a.leader));
-        ok(zkr_leader_wait(b.leader, SOON_MS));
+        hands_on(&a, &b);
     }
 }
 
@@ -452,9 +446,7 @@ TEST(one_that_leaves_before_its_create_is_answered_has_no_node)
 
 TEST(a_session_that_is_closed_ends_terms_and_campaigns)
 {
-    leads(&a);
-    (void)told(&a, ZKR_LEADER_GAINED);
-    queues(&b, 2);
+    a_leads_before_b();
     zkr_grant *g = grant_of(&a);
     ok(zkr_session_close(theirs));
     assert_int_equal(told(&b, ZKR_LEADER_FAILED), ZKR_ECLOSED);
@@ -536,11 +528,7 @@ TEST(a_grant_writes_for_its_own_term_only)
 
 TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
 {
-    char ids[256];
-
-    leads(&a);
-    (void)told(&a, ZKR_LEADER_GAINED);
-    queues(&b, 2);
+    a_leads_before_b();
     zkr_grant *first = grant_of(&a);
     zkr_grant *second = grant_of(&a);
     zkr_grant_free(first);
@@ -551,8 +539,7 @@ TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
     ok(zkr_leader_wait(b.leader, SOON_MS));
     (void)told(&a, ZKR_LEADER_LOST);
     wait_children(path, 2);
-    list_ids(ids);
-    assert_string_equal(ids, "b a ");
+    ids_are("b a ");
 }
 
 /* A leader that left by itself or was freed kept its node while the program had
@@ -605,11 +592,10 @@ TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait)
     AUTO(recorder) r = recorder_new();
     static const int expected[] = { ZKR_EDEADLK, ZKR_EDEADLK, 1, ZKR_OK,
                                     0,           ZKR_OK,      -1 };
-    enum { COUNT = sizeof(expected) / sizeof(expected[0]) };
 
     zkr_leader *l = NEW(leader, s, path, NULL, try_to_wait, r);
     ok(zkr_leader_campaign(l));
-    for (size_t i = 0; i < COUNT; i++)
+    for (size_t i = 0; i < COUNT(expected); i++)
         assert_int_equal(recorded(r, i), expected[i]);
     wait_children(path, 0);
 }
@@ -618,9 +604,9 @@ TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait)
 TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
 {
     struct participant p;
-    AUTO(session) own = NULL;
 
-    own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    AUTO(session) own =
+        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     begin(&p, own, "p");
     leads(&p);
     assert_int_equal(recorder_count(p.events), 0);

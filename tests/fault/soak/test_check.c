@@ -70,7 +70,7 @@ static void add_grant(int run, int lock, bool writes, int64_t token,
         at(NOTE_RELEASED, end + 1, 0, 0, 0),
     };
 
-    evidence_add(&evidence, run, notes, sizeof(notes) / sizeof(notes[0]));
+    evidence_add(&evidence, run, notes, COUNT(notes));
 }
 
 /* Handed on, by the thread that is that run. */
@@ -83,18 +83,16 @@ static void add_handoff(int run, int64_t token, uint64_t handoff, int64_t begin,
         at(NOTE_RELEASE, end, 0, 0, 0),
     };
 
-    evidence_add(&evidence, run, notes, sizeof(notes) / sizeof(notes[0]));
+    evidence_add(&evidence, run, notes, COUNT(notes));
 }
 
-static void judge(void)
-{
-    check(&evidence, &verdict);
-}
+#define EXCUSE(...)                                                            \
+    evidence_add_excuse(&evidence, (struct excuse){ __VA_ARGS__ })
 
 /* Everything but what is expected to be broken. */
 static void assert_broken(const struct verdict *expected)
 {
-    judge();
+    check(&evidence, &verdict);
     for (int i = 0; i < JUDGE_RULES; i++) {
         if (verdict.broken.counts[i] != expected->broken.counts[i])
             fail_msg("rule %d is broken %ld times, not %ld; the first: %s", i,
@@ -105,13 +103,15 @@ static void assert_broken(const struct verdict *expected)
     assert_int_equal(verdict.orphans, expected->orphans);
 }
 
+#define BREAKS(...) assert_broken(&(struct verdict){ __VA_ARGS__ })
+
 TEST(turns_are_good)
 {
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
     add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
     assert_int_equal(verdict.grants, 2);
     assert_int_equal(verdict.nodes, 2);
 }
@@ -122,7 +122,7 @@ TEST(readers_share)
     add_life(RW, "__READ__2", BOB, 20, 995, 1101);
     add_grant(0, RW, false, 10, 1000, 1200, LEASE_MS);
     add_grant(1, RW, false, 20, 1001, 1100, LEASE_MS);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
 }
 
 /* Both say that they have it; the server ended the first node in between. */
@@ -132,7 +132,7 @@ TEST(claims_overlap)
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
     add_grant(1, MUTEX, true, 20, 1110, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 });
+    BREAKS(BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1);
 }
 
 TEST(a_writer_overlaps_a_reader)
@@ -141,7 +141,7 @@ TEST(a_writer_overlaps_a_reader)
     add_life(RW, "__WRIT__2", BOB, 20, 1000, 1201);
     add_grant(0, RW, false, 10, 1000, 1150, LEASE_MS);
     add_grant(1, RW, true, 20, 1110, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 });
+    BREAKS(BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1);
 }
 
 /* Alice sleeps through the end of her session; her lease ended before. */
@@ -152,7 +152,7 @@ TEST(a_claim_ends_with_its_lease)
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1300, 1090);
     add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
     assert_int_equal(verdict.margin_ms, 10);
 }
 
@@ -162,7 +162,7 @@ TEST(without_a_lease_it_does_not)
     evidence.truth = NULL;
     add_grant(0, MUTEX, true, 10, 1000, 1300, 0);
     add_grant(1, MUTEX, true, 20, 1102, 1200, 0);
-    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1 });
+    BREAKS(BROKEN(OVERLAP) = 1);
 }
 
 /* Nobody else was granted it, so only the log tells. */
@@ -170,7 +170,7 @@ TEST(a_lease_outlives_its_node)
 {
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_grant(0, MUTEX, true, 10, 1000, 1300, 1110);
-    assert_broken(&(struct verdict){ BROKEN(LATE) = 1 });
+    BREAKS(BROKEN(LATE) = 1);
 }
 
 TEST(an_end_by_an_operator_is_excused)
@@ -181,15 +181,10 @@ TEST(an_end_by_an_operator_is_excused)
     add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
     add_grant(1, MUTEX, true, 20, 1110, 1250, LEASE_MS);
     add_grant(0, MUTEX, true, 30, 1210, 1350, LEASE_MS);
-    evidence_add_excuse(
-        &evidence, (struct excuse){ .at = 1100 * MS, .token = 10, .lock = -1 });
-    evidence_add_excuse(
-        &evidence,
-        (struct excuse){ .at = 1200 * MS, .session = BOB, .lock = -1 });
-    evidence_add_excuse(
-        &evidence,
-        (struct excuse){ .at = 1300 * MS, .lock = MUTEX, .until = 1310 * MS });
-    assert_broken(&(struct verdict){ 0 });
+    EXCUSE(.at = 1100 * MS, .token = 10, .lock = -1);
+    EXCUSE(.at = 1200 * MS, .session = BOB, .lock = -1);
+    EXCUSE(.at = 1300 * MS, .lock = MUTEX, .until = 1310 * MS);
+    BREAKS(0);
 }
 
 /* It would excuse nobody else. */
@@ -197,12 +192,9 @@ TEST(an_excuse_is_for_one)
 {
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
     add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
-    evidence_add_excuse(&evidence, (struct excuse){ .at = 1050 * MS,
-                                                    .session = BOB,
-                                                    .token = 20,
-                                                    .lock = RW,
-                                                    .until = 2000 * MS });
-    assert_broken(&(struct verdict){ BROKEN(LATE) = 1 });
+    EXCUSE(.at = 1050 * MS, .session = BOB, .token = 20, .lock = RW,
+           .until = 2000 * MS);
+    BREAKS(BROKEN(LATE) = 1);
 }
 
 TEST(a_token_goes_back)
@@ -211,8 +203,7 @@ TEST(a_token_goes_back)
     add_life(MUTEX, "lock-1", ALICE, 20, 995, 1101);
     add_grant(0, MUTEX, true, 20, 1000, 1100, LEASE_MS);
     add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ BROKEN(DISORDER) = 1, BROKEN(EARLY) = 1,
-                                     BROKEN(PASSED) = 1 });
+    BREAKS(BROKEN(DISORDER) = 1, BROKEN(EARLY) = 1, BROKEN(PASSED) = 1);
 }
 
 TEST(a_token_comes_twice)
@@ -220,13 +211,13 @@ TEST(a_token_comes_twice)
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1201);
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
     add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1 });
+    BREAKS(BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1);
 }
 
 TEST(nobody_knows_the_token)
 {
     add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
-    assert_broken(&(struct verdict){ BROKEN(UNKNOWN) = 1 });
+    BREAKS(BROKEN(UNKNOWN) = 1);
 }
 
 /* The first never claimed anything, and was still there. */
@@ -235,7 +226,7 @@ TEST(one_ahead_is_passed)
     add_life(MUTEX, "lock-1", ALICE, 10, 995, 1150);
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
     add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ BROKEN(EARLY) = 1 });
+    BREAKS(BROKEN(EARLY) = 1);
 }
 
 TEST(a_reader_passes_readers)
@@ -243,7 +234,7 @@ TEST(a_reader_passes_readers)
     add_life(RW, "__READ__1", ALICE, 10, 995, 1150);
     add_life(RW, "__READ__2", BOB, 20, 1000, 1201);
     add_grant(1, RW, false, 20, 1102, 1200, LEASE_MS);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
 }
 
 TEST(a_store_accepts_what_is_stale)
@@ -252,7 +243,7 @@ TEST(a_store_accepts_what_is_stale)
 
     evidence.accepted[MUTEX] = accepted;
     evidence.accepted_count[MUTEX] = 3;
-    assert_broken(&(struct verdict){ BROKEN(STALE) = 1 });
+    BREAKS(BROKEN(STALE) = 1);
 }
 
 /* An older reader is stale only behind a writer. */
@@ -262,7 +253,7 @@ TEST(readers_come_in_any_order)
 
     evidence.accepted[RW] = accepted;
     evidence.accepted_count[RW] = 3;
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
 }
 
 TEST(two_write_the_same)
@@ -277,7 +268,7 @@ TEST(two_write_the_same)
     evidence_add(&evidence, 0, first, 2);
     evidence_add(&evidence, 1, second, 2);
     evidence_add(&evidence, 2, other, 2);
-    assert_broken(&(struct verdict){ .lost_updates = 1 });
+    BREAKS(.lost_updates = 1);
 }
 
 TEST(a_node_is_handed_on)
@@ -288,7 +279,7 @@ TEST(a_node_is_handed_on)
     add_handoff(2, 10, 1, 1101, 1200);
     add_handoff(0, 10, 2, 1200, 1300);
     add_grant(1, STAYS, true, 20, 1402, 1500, LEASE_MS);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
     assert_int_equal(verdict.handed_on, 2);
 }
 
@@ -298,11 +289,10 @@ TEST(two_threads_have_one_node)
     add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
     add_handoff(2, 10, 1, 1099, 1200);
     add_handoff(0, 10, 1, 1200, 1200);
-    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1 });
+    BREAKS(BROKEN(OVERLAP) = 1);
     assert_int_equal(verdict.empty, 1);
     add_handoff(0, 10, 1, 1200, 1201);
-    assert_broken(&(struct verdict){ BROKEN(OVERLAP) = 1, BROKEN(DISORDER) = 1,
-                                     BROKEN(TWICE) = 1 });
+    BREAKS(BROKEN(OVERLAP) = 1, BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1);
 }
 
 /* Time begins when the last of its grants is over, and the lock has stayed. */
@@ -312,9 +302,9 @@ TEST(a_node_that_stays_is_an_orphan)
              1300 + RETAIN_MS + 2 * SESSION_MS - 10);
     add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
     add_handoff(2, 10, 1, 1200, 1300);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
     truth[STAYS].lives[0].end_ms += 20;
-    assert_broken(&(struct verdict){ .orphans = 1 });
+    BREAKS(.orphans = 1);
 }
 
 /* The client does not know yet that its node has gone with the directory. */
@@ -325,10 +315,8 @@ TEST(an_excuse_is_for_the_node_that_stays)
     add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
     add_handoff(2, 10, 1, 1120, 1150);
     add_grant(1, STAYS, true, 20, 1130, 1200, LEASE_MS);
-    evidence_add_excuse(
-        &evidence,
-        (struct excuse){ .at = 1105 * MS, .lock = STAYS, .until = 1111 * MS });
-    assert_broken(&(struct verdict){ 0 });
+    EXCUSE(.at = 1105 * MS, .lock = STAYS, .until = 1111 * MS);
+    BREAKS(0);
 }
 
 /* Given up at 1100, and gone after that many ms. */
@@ -346,13 +334,13 @@ static void give_up(int64_t gone_after)
 TEST(a_node_is_an_orphan)
 {
     give_up(2 * SESSION_MS + 10);
-    assert_broken(&(struct verdict){ .orphans = 1 });
+    BREAKS(.orphans = 1);
 }
 
 TEST(a_node_goes_in_time)
 {
     give_up(2 * SESSION_MS - 10);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
 }
 
 /* Time begins when the last fault has healed. */
@@ -363,15 +351,15 @@ TEST(a_fault_delays_what_is_due)
     evidence_add_fault(&evidence,
                        (struct window){ 3000 * MS, 9000 * MS, false });
     give_up(9000 - 1100 + 2 * SESSION_MS - 10);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
     truth[MUTEX].lives[0].end_ms += 20;
-    assert_broken(&(struct verdict){ .orphans = 1 });
+    BREAKS(.orphans = 1);
 }
 
 TEST(a_node_is_left)
 {
     give_up(INT64_MAX);
-    assert_broken(&(struct verdict){ .orphans = 1, BROKEN(LEFT) = 1 });
+    BREAKS(.orphans = 1, BROKEN(LEFT) = 1);
 }
 
 /* A grant that was reported after its lease was over claims nothing. */
@@ -381,7 +369,7 @@ TEST(a_grant_comes_too_late)
     add_life(MUTEX, "lock-2", BOB, 20, 1000, 1500);
     add_grant(0, MUTEX, true, 10, 1200, 1300, 1090);
     add_grant(1, MUTEX, true, 20, 1102, 1250, LEASE_MS);
-    assert_broken(&(struct verdict){ 0 });
+    BREAKS(0);
     assert_int_equal(verdict.empty, 1);
 }
 
