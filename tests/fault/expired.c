@@ -183,12 +183,11 @@ static void keeps_its_deadline(void)
 
 static void fails_if_it_asked_to(void)
 {
-    AUTO(mutex) strict = NULL;
     zkr_grant *g = hold(0);
     struct waiter w;
 
-    strict = NEW(mutex, sessions[1], path,
-                 OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
+    AUTO(mutex) strict = NEW(mutex, sessions[1], path,
+                             OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
     waiter_start(&w, strict, SOON_MS);
     wait_children(path, 2);
     expire_and_wait(sessions[1]);

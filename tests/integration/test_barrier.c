@@ -80,6 +80,18 @@ static int result(struct caller *c)
     return c->rc;
 }
 
+static void all_return(struct caller *callers, int count)
+{
+    for (int i = 0; i < count; i++)
+        assert_int_equal(result(&callers[i]), ZKR_OK);
+}
+
+static void none_returns(struct caller *callers, int count)
+{
+    for (int i = 0; i < count; i++)
+        assert_false(is_done(&callers[i]));
+}
+
 static int call_wait(struct caller *c)
 {
     return zkr_barrier_wait(c->subject, c->timeout_ms);
@@ -93,6 +105,16 @@ static int call_enter(struct caller *c)
 static int call_leave(struct caller *c)
 {
     return zkr_double_barrier_leave(c->subject, c->timeout_ms);
+}
+
+static void both(int (*call)(struct caller *), zkr_double_barrier *a,
+                 zkr_double_barrier *b)
+{
+    struct caller callers[2];
+
+    start(&callers[0], call, a);
+    start(&callers[1], call, b);
+    all_return(callers, 2);
 }
 
 /* -- the barrier ----------------------------------------------------------- */
@@ -117,11 +139,9 @@ TEST(all_wait_until_it_is_removed)
     for (int i = 0; i < 8; i++)
         start(&callers[i], call_wait, barrier);
     wait_watches(1); /* of one session on one path */
-    for (int i = 0; i < 8; i++)
-        assert_false(is_done(&callers[i]));
+    none_returns(callers, 8);
     ok(zkr_barrier_remove(barrier, SOON_MS));
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(result(&callers[i]), ZKR_OK);
+    all_return(callers, 8);
     assert_false(is_there(path));
     ok(zkr_barrier_remove(barrier, SOON_MS));
 }
@@ -255,12 +275,10 @@ TEST(the_end_of_the_session_ends_what_is_unknown)
 /* Nobody can see afterwards that a node is a container. */
 TEST(its_parents_are_as_its_options_say)
 {
-    AUTO(barrier) b = NULL;
-
     ok(zkr_barrier_set(barrier, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 1);
-    b = NEW(barrier, s, textf("%s/barrier", new_path()),
-            OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS));
+    AUTO(barrier) b = NEW(barrier, s, textf("%s/barrier", new_path()),
+                          OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS));
     proxy_reset_counts(proxy);
     ok(zkr_barrier_set(b, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 0);
@@ -293,21 +311,17 @@ TEST(members_enter_and_leave_together)
                 wait_nodes((size_t)i);
             settle(s);
             assert_false(is_there(ready));
-            for (int k = 0; k < i; k++)
-                assert_false(is_done(&callers[k]));
+            none_returns(callers, i);
             start(&callers[i], call_enter, members[i]);
         }
-        for (int i = 0; i < MEMBERS; i++)
-            assert_int_equal(result(&callers[i]), ZKR_OK);
+        all_return(callers, MEMBERS);
         assert_true(is_there(ready));
         for (int i = 0; i < MEMBERS; i++) {
             settle(s);
-            for (int k = 0; k < i; k++)
-                assert_false(is_done(&callers[k]));
+            none_returns(callers, i);
             start(&callers[i], call_leave, members[i]);
         }
-        for (int i = 0; i < MEMBERS; i++)
-            assert_int_equal(result(&callers[i]), ZKR_OK);
+        all_return(callers, MEMBERS);
         assert_false(is_there(ready));
     }
     for (int i = 0; i < MEMBERS; i++)
@@ -321,17 +335,14 @@ TEST(a_late_member_enters_too)
     AUTO(double_barrier) late = new_member_of(s, 2);
     struct caller callers[2];
 
-    start(&callers[0], call_enter, a);
-    ok(zkr_double_barrier_enter(b, SOON_MS));
-    assert_int_equal(result(&callers[0]), ZKR_OK);
+    both(call_enter, a, b);
     ok(zkr_double_barrier_enter(late, 0));
     start(&callers[0], call_leave, a);
     start(&callers[1], call_leave, b);
     settle(s);
-    assert_false(is_done(&callers[0]) || is_done(&callers[1]));
+    none_returns(callers, 2);
     ok(zkr_double_barrier_leave(late, SOON_MS));
-    assert_int_equal(result(&callers[0]), ZKR_OK);
-    assert_int_equal(result(&callers[1]), ZKR_OK);
+    all_return(callers, 2);
     assert_false(is_there(ready));
 }
 
@@ -449,9 +460,7 @@ TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves)
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
-        start(&caller, call_enter, m);
-        ok(zkr_double_barrier_enter(second, SOON_MS));
-        assert_int_equal(result(&caller), ZKR_OK);
+        both(call_enter, m, second);
         expire_and_wait(s);
         start(&caller, call_leave, m);
         wait_watches(1);
@@ -471,9 +480,7 @@ TEST(a_member_that_dies_inside_has_left)
         AUTO(session) other = open_session();
         AUTO(double_barrier) second = new_member_of(other, 2);
 
-        start(&caller, call_enter, m);
-        ok(zkr_double_barrier_enter(second, SOON_MS));
-        assert_int_equal(result(&caller), ZKR_OK);
+        both(call_enter, m, second);
         start(&caller, call_leave, m);
         wait_watches(1);
         assert_false(is_done(&caller));
@@ -487,12 +494,9 @@ TEST(a_member_that_cannot_wait_leaves_alone)
 {
     AUTO(double_barrier) m = new_member_of(s, 2);
     AUTO(double_barrier) second = new_member_of(s, 2);
-    struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
-        start(&caller, call_enter, m);
-        ok(zkr_double_barrier_enter(second, SOON_MS));
-        assert_int_equal(result(&caller), ZKR_OK);
+        both(call_enter, m, second);
         struct stopwatch *w = stopwatch_start();
         if (time == 0)
             assert_int_equal(zkr_double_barrier_leave(m, 1000), ZKR_ETIMEDOUT);
@@ -521,17 +525,6 @@ static bool is_lowest(zkr_session *session)
     zkr_reply_free(list);
     assert_int_equal(admin_exists(admin, node, &stat), ZOK);
     return stat.ephemeralOwner == zkr_session_id(session);
-}
-
-static void both(int (*call)(struct caller *), zkr_double_barrier *a,
-                 zkr_double_barrier *b)
-{
-    struct caller callers[2];
-
-    start(&callers[0], call, a);
-    start(&callers[1], call, b);
-    assert_int_equal(result(&callers[0]), ZKR_OK);
-    assert_int_equal(result(&callers[1]), ZKR_OK);
 }
 
 /* In Curator the slow one waits for the quick one, which is the lowest, leaves
@@ -773,19 +766,17 @@ TEST(a_member_that_enters_again_counts_once)
         settle(slow);
         free(one);
         free(old);
-        assert_false(is_done(&callers[0]) || is_done(&callers[1]));
+        none_returns(callers, 2);
         if (time == 0) {
             assert_int_equal(admin_create(admin, ready, ""), ZOK);
-            assert_int_equal(result(&callers[1]), ZKR_OK);
-            assert_int_equal(result(&callers[0]), ZKR_OK);
+            all_return(callers, 2);
             both(call_leave, other, m);
             start(&callers[0], call_enter, other);
             wait_watches(1);
         }
     }
     assert_int_equal(admin_create(admin, ready, ""), ZOK);
-    assert_int_equal(result(&callers[1]), ZKR_OK);
-    assert_int_equal(result(&callers[0]), ZKR_OK);
+    all_return(callers, 2);
     both(call_leave, other, m);
 }
 
@@ -829,22 +820,18 @@ TEST(members_meet_while_servers_and_sessions_end)
         server_kill9(the_server);
         restart_server();
         expire_and_wait(s);
-        for (int i = 0; i < MEMBERS - 1; i++)
-            assert_false(is_done(&callers[i]));
+        none_returns(callers, MEMBERS - 1);
         start(&callers[MEMBERS - 1], call_enter, members[MEMBERS - 1]);
-        for (int i = 0; i < MEMBERS; i++)
-            assert_int_equal(result(&callers[i]), ZKR_OK);
+        all_return(callers, MEMBERS);
         proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);
         for (int i = 0; i < MEMBERS - 1; i++)
             start(&callers[i], call_leave, members[i]);
         server_kill9(the_server);
         restart_server();
         wait_session_state(s, ZKR_SESSION_RECONNECTED);
-        for (int i = 0; i < MEMBERS - 1; i++)
-            assert_false(is_done(&callers[i]));
+        none_returns(callers, MEMBERS - 1);
         start(&callers[MEMBERS - 1], call_leave, members[MEMBERS - 1]);
-        for (int i = 0; i < MEMBERS; i++)
-            assert_int_equal(result(&callers[i]), ZKR_OK);
+        all_return(callers, MEMBERS);
         proxy_forget_rules(proxy);
         assert_int_equal(count_children(path), 0);
     }
@@ -905,10 +892,10 @@ TEST(a_callback_cannot_wait)
 
 TEST(a_program_with_its_own_loop_waits)
 {
-    AUTO(session) own = NULL;
     struct caller waiting;
 
-    own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    AUTO(session) own =
+        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     AUTO(barrier) b = NEW(barrier, own, path, NULL);
     ok(zkr_barrier_set(b, SOON_MS));
     start(&waiting, call_wait, b);

@@ -54,11 +54,10 @@ TEST(directories_come_and_go_under_the_locks)
 TEST(persistent_parents_stay)
 {
     AUTO(session) s = open_session();
-    AUTO(mutex) m = NULL;
     AUTO(mutex) other = new_mutex(s, "/containers/lock");
 
-    m = NEW(mutex, s, "/persistent/lock",
-            OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS));
+    AUTO(mutex) m = NEW(mutex, s, "/persistent/lock",
+                        OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS));
     release(acquire(m));
     release(acquire(other));
     assert_true(wait_until(is_gone, "/containers", SOON_MS));
@@ -79,10 +78,8 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
     AUTO(session) s = open_session();
 
     for (size_t i = 0; i < 3; i++) {
-        AUTO(rwlock) lock = NULL;
-
-        lock = NEW(rwlock, s, locks[i].path,
-                   OPTS(lockable, .flags = locks[i].flags));
+        AUTO(rwlock) lock = NEW(rwlock, s, locks[i].path,
+                                OPTS(lockable, .flags = locks[i].flags));
         release(GRANT(rwlock_acquire_write, lock, SOON_MS));
     }
     assert_true(wait_until(is_gone, "/rw/container", SOON_MS));

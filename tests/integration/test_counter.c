@@ -446,11 +446,9 @@ TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
 /* The try for the mutex began with a time of its own, after the rounds. */
 TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 {
-    AUTO(session) brief = NULL;
-
-    brief = open_to(proxy_hosts(proxy),
-                    OPTS(session, .session_timeout_ms = SESSION_MS,
-                         .reply_timeout_ms = 6000));
+    AUTO(session) brief = open_to(
+        proxy_hosts(proxy), OPTS(session, .session_timeout_ms = SESSION_MS,
+                                 .reply_timeout_ms = 6000));
     AUTO(counter) c = new_promoted(brief, 2);
     (void)add(c, 1);
     for (int time = 0; time < TWICE; time++) {
@@ -502,9 +500,8 @@ TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 
 TEST(a_program_with_its_own_loop_counts)
 {
-    AUTO(session) own = NULL;
-
-    own = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    AUTO(session) own =
+        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     AUTO(counter) c = NEW(counter, own, path, NULL);
     assert_int_equal(add(c, 1), 1);
 }

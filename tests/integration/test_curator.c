@@ -99,9 +99,9 @@ TEST(twenty_readers_hold_and_eight_writers_queue)
 TEST(the_label_in_the_node_is_a_copy)
 {
     char label[] = "one";
-    AUTO(rwlock) labelled = NULL;
 
-    labelled = NEW(rwlock, s, path, OPTS(lockable, .label = label));
+    AUTO(rwlock) labelled =
+        NEW(rwlock, s, path, OPTS(lockable, .label = label));
     (void)strcpy(label, "two");
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
@@ -121,11 +121,10 @@ TEST(the_label_in_the_node_is_a_copy)
 TEST(all_that_a_session_creates_has_its_acl)
 {
     static const char *const made[] = { "/tests/acl/a", "/tests/acl/a/lock" };
-    AUTO(session) guarded = NULL;
     char acl[128];
 
     assert_int_equal(admin_create(admin, "/tests/acl", NULL), ZOK);
-    guarded = open_session_with(
+    AUTO(session) guarded = open_session_with(
         OPTS(session, .chroot = "/tests/acl", .acl = "ip:127.0.0.1:cdrwa"));
     AUTO(rwlock) l = NEW(rwlock, guarded, "/a/lock", NULL);
     zkr_grant *g = write_lock(l);

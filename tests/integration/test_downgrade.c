@@ -307,10 +307,10 @@ TEST(a_callback_does_not_downgrade)
 {
     struct change c = { .rc = 0 };
     zkr_listener *l = NULL;
-    AUTO(session) looping = NULL;
 
-    looping = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
-                                     .chroot = root[0] == '\0' ? NULL : root));
+    AUTO(session) looping =
+        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
+                               .chroot = root[0] == '\0' ? NULL : root));
     c.lock = new_rwlock(looping, ZKR_REENTRANT);
     c.writing = write_lock(c.lock);
     zkr_grant *reading = read_lock(c.lock);

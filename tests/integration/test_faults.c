@@ -139,9 +139,8 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     struct zkr_retry slowly = ZKR_RETRY_FOREVER_INIT(1000);
     struct zkr__op late;
     struct waiter w;
-    AUTO(session) slow = NULL;
 
-    slow = open_to(
+    AUTO(session) slow = open_to(
         proxy_hosts(proxy),
         OPTS(session, .session_timeout_ms = SESSION_MS, .retry = slowly));
     AUTO(mutex) mutex = new_mutex(slow, path);

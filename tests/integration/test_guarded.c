@@ -443,10 +443,8 @@ TEST(a_callback_is_told_at_the_deadline)
 /* Our node may not be read, so it can guard nothing; but the lock is held. */
 TEST(a_guard_that_may_not_be_read_is_no_loss)
 {
-    AUTO(session) closed = NULL;
-
-    closed = open_session_with(OPTS(session, .acl = "world:anyone:cdw",
-                                    .flags = ZKR_SESSION_NO_LEASE));
+    AUTO(session) closed = open_session_with(OPTS(
+        session, .acl = "world:anyone:cdw", .flags = ZKR_SESSION_NO_LEASE));
     AUTO(mutex) lock = new_mutex(closed, path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     zkr_grant *g = acquire(lock);
@@ -576,9 +574,8 @@ TEST_WITH(paths_are_below_the_chroot, setup, teardown)
 {
     char full[128];
     char now[16];
-    AUTO(session) inner = NULL;
 
-    inner = open_session_with(
+    AUTO(session) inner = open_session_with(
         OPTS(session, .session_timeout_ms = SESSION_MS, .chroot = data));
     AUTO(mutex) lock = new_mutex(inner, "/locks/a");
     AUTO(grant) g = acquire(lock);

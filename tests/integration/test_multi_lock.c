@@ -404,9 +404,8 @@ TEST(a_grant_in_a_line_may_be_in_vain)
 
 TEST(a_lock_that_stays_may_be_granted_in_vain)
 {
-    AUTO(mutex) stays = NULL;
-
-    stays = NEW(mutex, ours, paths[1], OPTS(lockable, .retain_ms = 60000));
+    AUTO(mutex) stays =
+        NEW(mutex, ours, paths[1], OPTS(lockable, .retain_ms = 60000));
     AUTO(multi_lock) ml = multi_behind(stays);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(stays);
@@ -486,10 +485,10 @@ TEST(it_begins_again_in_the_next_session)
 TEST(with_the_flag_it_fails)
 {
     zkr_grant *g = acquire(others[2]);
-    AUTO(multi_lock) ml = NULL;
     struct waiter w;
 
-    ml = new_multi(OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
+    AUTO(multi_lock) ml =
+        new_multi(OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
     for (int i = 0; i < 3; i++)
         ok(zkr_multi_lock_add(ml, mutexes[i], NULL));
     wait_for_the_last(&w, ml);
@@ -575,10 +574,10 @@ TEST(a_try_that_is_refused_at_once_is_told)
 {
     AUTO(recorder) r = recorder_new();
     AUTO(multi_lock) ml = new_multi(NULL);
-    AUTO(mutex) stays = NULL;
     zkr_grant *grants[1];
 
-    stays = NEW(mutex, ours, new_path(), OPTS(lockable, .retain_ms = 60000));
+    AUTO(mutex) stays =
+        NEW(mutex, ours, new_path(), OPTS(lockable, .retain_ms = 60000));
     ok(zkr_multi_lock_add(ml, stays, NULL));
     zkr_grant *g = acquire(stays);
     assert_int_equal(zkr_multi_lock_acquire(NULL, 0, grants), ZKR_EINVAL);

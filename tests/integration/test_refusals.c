@@ -133,9 +133,8 @@ TEST(a_refused_delete_is_sent_again)
 /* With a lease there is always a timer that wakes somebody. */
 TEST(a_refusal_needs_nothing_else_to_be_ended)
 {
-    AUTO(session) quiet = NULL;
-
-    quiet = open_session_with(OPTS(session, .flags = ZKR_SESSION_NO_LEASE));
+    AUTO(session) quiet =
+        open_session_with(OPTS(session, .flags = ZKR_SESSION_NO_LEASE));
     AUTO(mutex) lock = new_mutex(quiet, path);
     refuse(ZKR__ZK_CREATE, 1);
     release(acquire(lock));
@@ -248,12 +247,11 @@ TEST(a_refused_write_keeps_its_place)
 TEST(a_refused_write_keeps_no_turn)
 {
     AUTO(recorder) told = recorder_new();
-    AUTO(semaphore) semaphore = NULL;
     char pool[64], turns[80];
 
     (void)snprintf(pool, sizeof(pool), "%s", new_path());
     (void)snprintf(turns, sizeof(turns), "%s/locks", pool);
-    semaphore = NEW(semaphore, s, pool, 2, NULL);
+    AUTO(semaphore) semaphore = NEW(semaphore, s, pool, 2, NULL);
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
     refuse(ZKR__ZK_SET, INT_MAX);
     atomic_store(&refuse_with, ZKR_ENOMEM);

@@ -405,11 +405,9 @@ TEST(the_turn_is_kept_up_to_the_last_permit)
  * had been found, and was started a second time. */
 TEST(a_node_is_found_before_the_list_is_sent_again)
 {
-    AUTO(session) slow = NULL;
-
-    slow = open_to(proxy_hosts(proxy),
-                   OPTS(session, .session_timeout_ms = SESSION_MS,
-                        .retry = ZKR_RETRY_FOREVER_INIT(2000)));
+    AUTO(session) slow = open_to(proxy_hosts(proxy),
+                                 OPTS(session, .session_timeout_ms = SESSION_MS,
+                                      .retry = ZKR_RETRY_FOREVER_INIT(2000)));
     AUTO(semaphore) sem = new_semaphore(slow, 1);
     release(take(sem));
     for (int i = 0; i < 2; i++) {

@@ -242,12 +242,11 @@ static int write_to(zkr_session *s, const char *path)
 TEST(with_credentials_only_their_owner_gets_at_the_nodes)
 {
     const char *path = new_path();
-    AUTO(session) s = NULL;
 
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
     AUTO(session) stranger = open_session();
-    s = open_session_with(
+    AUTO(session) s = open_session_with(
         OPTS(session, .auth_scheme = "digest", .auth = "smith:secret"));
     AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
@@ -266,12 +265,11 @@ TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
     static const char *const new = "/smiths-new";
     struct zkr_session_opts other =
         *OPTS(session, .auth_scheme = "digest", .auth = "smith:new");
-    AUTO(session) s = NULL;
 
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
     AUTO(session) owner = open_session_with(&other);
-    s = open_session_with(
+    AUTO(session) s = open_session_with(
         OPTS(session, .auth_scheme = "digest", .auth = "smith:old"));
     ok(zkr_session_create(owner, new, "", 0, NULL, SOON_MS, NULL));
     ok(zkr_session_create(s, old, "", 0, NULL, SOON_MS, NULL));
@@ -309,14 +307,13 @@ TEST(credentials_survive_servers_that_refuse_the_connection)
  * is refused, too (since 3.8.4 and 3.9.2), it lists from time to time. */
 TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
 {
-    AUTO(session) secretive = NULL;
     AUTO(session) s = open_session();
     const char *path = new_path();
     struct waiter w;
 
     AUTO(mutex) m = new_mutex(s, path);
     release(acquire(m)); /* makes the directory, open to all */
-    secretive = open_session_with(OPTS(
+    AUTO(session) secretive = open_session_with(OPTS(
         session, .acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa"));
     AUTO(mutex) hidden = new_mutex(secretive, path);
     zkr_grant *g = acquire(hidden);
@@ -402,9 +399,8 @@ static int64_t boot_ms(void)
 
 TEST(the_timeout_is_what_the_server_granted)
 {
-    AUTO(session) s = NULL;
-
-    s = open_session_with(OPTS(session, .session_timeout_ms = 500));
+    AUTO(session) s =
+        open_session_with(OPTS(session, .session_timeout_ms = 500));
     assert_int_equal(zkr_session_timeout_ms(s), 1000);
 }
 
@@ -633,18 +629,15 @@ TEST(a_forked_child_gets_errors_and_harms_nothing)
 {
     AUTO(session) s = open_session();
     AUTO(mutex) m = new_mutex(s, new_path());
-    AUTO(leader) leader = NULL;
-    AUTO(counter) counter = NULL;
-    AUTO(barrier) barrier = NULL;
     zkr_grant *g = acquire(m);
     int64_t value = 0;
 
-    leader = NEW(leader, s, new_path(), NULL, NULL, NULL);
+    AUTO(leader) leader = NEW(leader, s, new_path(), NULL, NULL, NULL);
     ok(zkr_leader_campaign(leader));
     ok(zkr_leader_wait(leader, SOON_MS));
-    counter = NEW(counter, s, new_path(), NULL);
+    AUTO(counter) counter = NEW(counter, s, new_path(), NULL);
     ok(zkr_counter_set(counter, 3, ZKR_ANY_VERSION, SOON_MS));
-    barrier = NEW(barrier, s, new_path(), NULL);
+    AUTO(barrier) barrier = NEW(barrier, s, new_path(), NULL);
     AUTO(double_barrier) member = NEW(double_barrier, s, new_path(), 1, NULL);
     ok(zkr_double_barrier_enter(member, SOON_MS));
     assert_int_equal(result_of_child(&(struct inherited){

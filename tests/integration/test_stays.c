@@ -570,10 +570,10 @@ TEST(a_lock_that_is_freed_keeps_nothing)
 
 TEST(a_write_lock_with_a_reader_beside_it_goes_back)
 {
-    AUTO(rwlock) lock = NULL;
     struct waiter w;
 
-    lock = NEW(rwlock, s, path, OPTS(lockable, .retain_ms = FOR_EVER_MS));
+    AUTO(rwlock) lock =
+        NEW(rwlock, s, path, OPTS(lockable, .retain_ms = FOR_EVER_MS));
     zkr_grant *write = GRANT(rwlock_acquire_write, lock, SOON_MS);
     release(write);
     assert_int_equal(count_children(path), 1);

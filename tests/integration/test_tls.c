@@ -348,9 +348,8 @@ TEST_ROWS(a_certificate_is_for_a_name, name_rows, row)
 TEST(each_server_of_a_list_has_its_name)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
-    AUTO(session) s = NULL;
 
-    s = open_to(
+    AUTO(session) s = open_to(
         textf("127.0.0.1:%s,localhost:%s", port_of(elsewhere), port_of(named)),
         &opts);
     for (int i = 0; i < 2; i++) {

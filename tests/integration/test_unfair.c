@@ -230,11 +230,11 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
  * and the process aborted. */
 TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
-    AUTO(session) theirs = NULL;
     AUTO(recorder) r = recorder_new();
     int32_t exists = ZOO_EXISTS_OP;
 
-    theirs = open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
+    AUTO(session) theirs =
+        open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
     AUTO(unfair_mutex) closed = new_unfair(theirs);
     zkr_grant *g = take(closed);
     proxy_reset_counts(proxy);

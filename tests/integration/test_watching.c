@@ -764,9 +764,8 @@ TEST(a_callback_can_watch_more)
 
 TEST(the_event_loop_of_the_program_tells)
 {
-    AUTO(session) mine = NULL;
-
-    mine = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    AUTO(session) mine =
+        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     create(path, "0");
     AUTO(log) log = watch_by(mine, path, ZKR_WATCH_DATA);
     for (size_t i = 0; i < 3; i++) {

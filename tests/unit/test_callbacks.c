@@ -56,9 +56,7 @@ static int call_zkr_session_watch(void)
 
 static int call_zkr_txn_commit_async(void)
 {
-    AUTO(txn) txn = NULL;
-
-    txn = NEW(txn, s, NULL);
+    AUTO(txn) txn = NEW(txn, s, NULL);
     ok(zkr_txn_delete(txn, "/lock", 0));
     return zkr_txn_commit_async(txn, 0, NULL, NULL);
 }

@@ -650,14 +650,13 @@ static void *wait_without_limit(void *user)
 /* Calls that begin later, and end, show that the time has come. */
 TEST_WITH(less_than_zero_waits_without_limit, setup_short, teardown_silent)
 {
-    AUTO(txn) txn = NULL;
-    AUTO(double_barrier) member = NULL;
     struct waiter waiters[COUNT(rows)] = { { .row = NULL } };
     struct given theirs = given;
 
-    txn = NEW(txn, given.session, NULL);
+    AUTO(txn) txn = NEW(txn, given.session, NULL);
     ok(zkr_txn_delete(txn, "/lock", 0));
-    member = NEW(double_barrier, given.session, "/lock", 2, NULL);
+    AUTO(double_barrier) member =
+        NEW(double_barrier, given.session, "/lock", 2, NULL);
     theirs.txns[0] = txn;
     theirs.member = member;
     theirs.timeout_ms = -1;
