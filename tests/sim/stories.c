@@ -334,12 +334,8 @@ static void stays_held(void)
  * was late, before the first beat. */
 TEST(a_lease_lasts_until_its_first_beat)
 {
-    for (int64_t ms = 100; ms < 8000; ms += 50) {
-        story.instant = ms * MS;
-        story.on_event = on_event;
-        story.anew = true;
-        succeeds(hand_over, stays_held);
-    }
+    SUCCEEDS_AT_EACH(100 * MS, 8000 * MS, 50 * MS, hand_over,
+                     .granted = stays_held, .on_event = on_event, .anew = true);
 }
 
 /* -- the end of a doubt --------------------------------------------------- */
@@ -380,11 +376,8 @@ static void is_held_through_a_stall(void)
  * and ended the doubt for as long as their old proof lasted: an instant. */
 TEST(an_all_but_spent_proof_ends_no_doubt)
 {
-    for (int64_t ms = 100; ms < 4000; ms += 10) {
-        story.instant = ms * MS;
-        story.on_event = on_doubt;
-        succeeds(acquire_at_once, is_held_through_a_stall);
-    }
+    SUCCEEDS_AT_EACH(100 * MS, 4000 * MS, 10 * MS, acquire_at_once,
+                     .granted = is_held_through_a_stall, .on_event = on_doubt);
 }
 
 /* -- without memory -------------------------------------------------------- */
@@ -426,10 +419,8 @@ static void has_it_or_knows_why(void)
  * claim did not ask whether the ensemble has that node. */
 TEST(a_waiter_without_memory_for_a_ghost_is_told)
 {
-    for (int nth = 1; nth < 30; nth++) {
-        story.instant = nth;
-        succeeds(wait_for_a_ghost, has_it_or_knows_why);
-    }
+    SUCCEEDS_AT_EACH(1, 30, 1, wait_for_a_ghost,
+                     .granted = has_it_or_knows_why);
 }
 
 /* -- what stays ------------------------------------------------------------ */
@@ -590,10 +581,7 @@ static void hide(void)
  * failed at once. */
 TEST(a_node_that_may_not_be_read_is_waited_for)
 {
-    for (int what = 0; what < 3; what++) {
-        story.instant = what;
-        succeeds(hide, has_a_node);
-    }
+    SUCCEEDS_AT_EACH(0, 3, 1, hide, .granted = has_a_node);
 }
 
 /* -- two locks of one session --------------------------------------------- */
@@ -639,11 +627,8 @@ static void bear_an_outage(void)
  * the next chain was three beats away, too late. */
 TEST(after_a_doubt_the_next_proof_comes_in_time)
 {
-    for (int percent = 0; percent < 35; percent++) {
-        story.short_ticks = true;
-        story.instant = percent;
-        succeeds(acquire_at_once, bear_an_outage);
-    }
+    SUCCEEDS_AT_EACH(0, 35, 1, acquire_at_once, .granted = bear_an_outage,
+                     .short_ticks = true);
 }
 
 /* They are written to in turn, so one that is refused does no harm. */
@@ -895,11 +880,8 @@ static void acquire_far_away(void)
  * was lost. */
 TEST(a_steady_link_keeps_the_lease)
 {
-    for (int part = 0; part <= 20; part++) {
-        story.instant = part;
-        story.on_event = on_any_doubt;
-        succeeds(acquire_far_away, is_sure_for_long);
-    }
+    SUCCEEDS_AT_EACH(0, 21, 1, acquire_far_away, .granted = is_sure_for_long,
+                     .on_event = on_any_doubt);
 }
 
 static void acquire_nearby(void)
@@ -946,16 +928,10 @@ static void turns_unsteady(void)
  * slow, and a lock was UNSURE until then. */
 TEST(a_link_that_turns_slow_keeps_the_lease)
 {
-    for (int part = 0; part <= 20; part++) {
-        story.instant = part;
-        story.on_event = on_unsure;
-        succeeds(acquire_nearby, turns_slow);
-    }
-    for (int part = 0; part <= 18; part++) {
-        story.instant = part;
-        story.on_event = on_unsure;
-        succeeds(acquire_nearby, turns_unsteady);
-    }
+    SUCCEEDS_AT_EACH(0, 21, 1, acquire_nearby, .granted = turns_slow,
+                     .on_event = on_unsure);
+    SUCCEEDS_AT_EACH(0, 19, 1, acquire_nearby, .granted = turns_unsteady,
+                     .on_event = on_unsure);
 }
 
 /* The signs after a late one are the j's of the next proofs: they are sent

@@ -71,6 +71,15 @@ extern struct story {
  * SIM_VERBOSE in the environment every step is shown. */
 const struct report *succeeds(void (*tell)(void), void (*granted)(void));
 
+/* The story of `tell` at each instant, with values of `story`. */
+#define SUCCEEDS_AT_EACH(first, end, step, ...)                                \
+    do {                                                                       \
+        for (int64_t at = (first); at < (end); at += (step)) {                 \
+            story = (struct story){ .instant = at, .tell = __VA_ARGS__ };      \
+            succeeds(story.tell, story.granted);                               \
+        }                                                                      \
+    } while (0)
+
 /* A user opens its session, unless it is open; it asks for its lock; it is
  * told; all three; a holder, not the waiter, gives the lock back. */
 void start(struct user *u);
