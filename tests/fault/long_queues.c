@@ -53,9 +53,9 @@ static void acquire_and_cancel(zkr_mutex *m, int pause_us)
 {
     AUTO(recorder) r = recorder_new();
     struct timespec ts = { 0, pause_us * 1000L };
-    AUTO(request) request = NULL;
 
-    ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
+    AUTO(request) request =
+        MADE(request, mutex_acquire_async, m, -1, record_acquire, r);
     (void)nanosleep(&ts, NULL);
     ok(zkr_request_cancel(request));
     if (recorded(r, 0) == ZKR_OK)

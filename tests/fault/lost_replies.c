@@ -130,10 +130,10 @@ static void the_caller_has_left(void)
 static void the_claim_is_cancelled(void)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(request) request = NULL;
 
     swallow(ZOO_CREATE2_OP);
-    ok(zkr_mutex_acquire_async(mutex, SOON_MS, record_acquire, r, &request));
+    AUTO(request) request =
+        MADE(request, mutex_acquire_async, mutex, SOON_MS, record_acquire, r);
     await_swallowed();
     ok(zkr_request_cancel(request));
     if (recorded(r, 0) == ZKR_OK) {

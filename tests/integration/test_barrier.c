@@ -512,11 +512,11 @@ TEST(a_member_that_cannot_wait_leaves_alone)
 
 static bool is_lowest(zkr_session *session)
 {
-    struct zkr_reply *list;
     const char *lowest = "ready";
     struct Stat stat;
 
-    ok(zkr_session_children(session, path, SOON_MS, &list));
+    struct zkr_reply *list =
+        MADE(reply, session_children, session, path, SOON_MS);
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->names[i], lowest) < 0)
             lowest = list->names[i];
@@ -874,12 +874,11 @@ static void on_event(zkr_session *session, const struct zkr_session_event *e,
 TEST(a_callback_cannot_wait)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_listener *listener;
 
     outside = new_member_of(s, 1);
     inside = new_member_of(s, 1);
     ok(zkr_double_barrier_enter(inside, SOON_MS));
-    ok(zkr_session_listen(s, on_event, r, &listener));
+    zkr_listener *listener = MADE(listener, session_listen, s, on_event, r);
     assert_true(recorder_wait(r, 6, SOON_MS));
     zkr_listener_free(listener);
     for (size_t i = 0; i < 6; i++)

@@ -54,9 +54,7 @@ static int set(const char *path, const char *data)
 
 static void data_is(const char *path, const char *data)
 {
-    AUTO(reply) reply = NULL;
-
-    ok(zkr_session_get(s, path, SOON_MS, &reply));
+    AUTO(reply) reply = MADE(reply, session_get, s, path, SOON_MS);
     assert_int_equal(reply->len, strlen(data));
     assert_string_equal(reply->len == 0 ? "" : reply->data, data);
 }
@@ -76,10 +74,10 @@ static void is_stat(const struct zkr_stat *a, const struct Stat *b)
 TEST(a_node_is_made_read_changed_and_deleted)
 {
     const char *path = in_dir("node");
-    struct zkr_reply *reply = NULL;
     struct Stat stat;
 
-    ok(zkr_session_create(s, path, "abc", 3, NULL, 0, &reply));
+    struct zkr_reply *reply =
+        MADE(reply, session_create, s, path, "abc", 3, NULL, 0);
     assert_string_equal(reply->path, path);
     assert_int_equal(admin_exists(admin, path, &stat), ZOK);
     is_stat(&reply->stat, &stat);
@@ -103,9 +101,7 @@ TEST(a_node_is_made_read_changed_and_deleted)
 
 TEST(the_children_of_a_node_are_its_names)
 {
-    AUTO(reply) reply = NULL;
-
-    ok(zkr_session_children(s, dir, SOON_MS, &reply));
+    AUTO(reply) reply = MADE(reply, session_children, s, dir, SOON_MS);
     assert_int_equal(reply->count, 0);
     assert_int_equal(reply->stat.children, 0);
     zkr_reply_free(reply);
@@ -227,12 +223,11 @@ TEST(a_node_has_the_acl_that_was_asked_for)
 
 TEST(paths_are_below_the_chroot)
 {
-    struct zkr_reply *reply;
     AUTO(session) inner = open_session_with(OPTS(session, .chroot = dir));
 
-    ok(zkr_session_create(
-        inner, "/n-", "in", 2,
-        OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL), 0, &reply));
+    struct zkr_reply *reply =
+        MADE(reply, session_create, inner, "/n-", "in", 2,
+             OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL), 0);
     assert_string_equal(reply->path, "/n-0000000000");
     zkr_reply_free(reply);
     data_is(in_dir("n-0000000000"), "in");

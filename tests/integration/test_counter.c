@@ -92,9 +92,7 @@ static int64_t add(zkr_counter *c, int64_t delta)
 
 static void data_is(const char *bytes, size_t len)
 {
-    AUTO(reply) reply = NULL;
-
-    ok(zkr_session_get(s, path, SOON_MS, &reply));
+    AUTO(reply) reply = MADE(reply, session_get, s, path, SOON_MS);
     assert_int_equal(reply->len, len);
     assert_memory_equal(reply->data, bytes, len);
 }

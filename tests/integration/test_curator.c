@@ -20,13 +20,13 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
 {
     zkr_mutex *mutexes[] = { new_mutex(s, path), new_mutex(other, path) };
     zkr_grant *g = acquire(mutexes[0]);
-    struct zkr_participants *list = NULL;
     struct recorder *r = recorder_new();
     struct waiter second;
     int code = 1;
 
     ok(zkr_grant_listen(g, give_back, r));
-    ok(zkr_participants_list(other, path, NULL, &list));
+    struct zkr_participants *list =
+        MADE(participants, participants_list, other, path, NULL);
     assert_int_equal(list->count, 1);
     const char *node = textf("%s/%s", path, list->items[0].name);
     zkr_participants_free(list);
@@ -51,9 +51,8 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
 /* Starts so many readers that hold, and then so many writers that wait. */
 static void expect_participants(size_t readers, size_t writers)
 {
-    AUTO(participants) list = NULL;
-
-    ok(zkr_participants_list(other, path, NULL, &list));
+    AUTO(participants) list =
+        MADE(participants, participants_list, other, path, NULL);
     assert_int_equal(list->count, readers + writers);
     for (size_t i = 0; i < readers; i++) {
         assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_SHARED);

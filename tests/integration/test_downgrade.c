@@ -306,7 +306,6 @@ static void downgrade_inside(zkr_session *session,
 TEST(a_callback_does_not_downgrade)
 {
     struct change c = { .rc = 0 };
-    zkr_listener *l = NULL;
 
     AUTO(session) looping =
         open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
@@ -314,7 +313,8 @@ TEST(a_callback_does_not_downgrade)
     c.lock = new_rwlock(looping, ZKR_REENTRANT);
     c.writing = write_lock(c.lock);
     zkr_grant *reading = read_lock(c.lock);
-    ok(zkr_session_listen(looping, downgrade_inside, &c, &l));
+    zkr_listener *l =
+        MADE(listener, session_listen, looping, downgrade_inside, &c);
     ok(zkr_session_dispatch(looping));
     assert_int_equal(c.rc, ZKR_EDEADLK);
     assert_null(c.reading);

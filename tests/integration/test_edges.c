@@ -189,12 +189,12 @@ TEST_ROWS(the_node_of_an_unfair_mutex, edges, e)
 
 TEST_ROWS(a_list_of_participants, edges, e)
 {
-    AUTO(participants) list = NULL;
     size_t shown =
         e->len < ZKR_PARTICIPANT_DATA_MAX ? e->len : ZKR_PARTICIPANT_DATA_MAX;
 
     others_make_in_path(e, "lock-0000000001");
-    ok(zkr_participants_list(s, path, NULL, &list));
+    AUTO(participants) list =
+        MADE(participants, participants_list, s, path, NULL);
     assert_int_equal(list->count, 1);
     const struct zkr_participant *p = &list->items[0];
     assert_int_equal(p->full_size, e->len);

@@ -122,7 +122,6 @@ static const char *child(const char *name)
 TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
 {
     zkr_grant *g = acquire(m);
-    AUTO(txn) t = NULL;
     struct Stat first;
     struct Stat stat;
     int32_t version;
@@ -131,7 +130,7 @@ TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
     data_is("new");
     assert_int_equal(version, 1);
     assert_int_equal(admin_exists(admin, data, &first), ZOK);
-    ok(zkr_txn_new_guarded(g, &t));
+    AUTO(txn) t = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_set(t, data, NULL, 0, version));
     ok(zkr_txn_commit(t, 0));
     const struct zkr_stat *second = zkr_txn_stat(t, 0);
@@ -219,9 +218,8 @@ TEST(a_write_that_cannot_be_is_refused_at_once)
 static bool the_servers_refuse(void)
 {
     zkr_grant *g = acquire(m);
-    AUTO(txn) t = NULL;
 
-    ok(zkr_txn_new_guarded(g, &t));
+    AUTO(txn) t = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_set(t, data, "late", 4, ZKR_ANY_VERSION));
     ok(zkr_txn_create(t, child("x"), "", 0, NULL));
     proxy_reset_counts(proxy);
@@ -485,7 +483,6 @@ TEST(callbacks_tell_the_outcome)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
-    AUTO(txn) other = NULL;
 
     t.grant = g;
     ok(set_async(g, data, "new", 0, 0, on_told, &t));
@@ -494,7 +491,7 @@ TEST(callbacks_tell_the_outcome)
     assert_int_equal(t.stat.version, 1);
     ok(set_async(g, data, "x", 0, 0, on_told, &t));
     told_is(&t, 1, ZBADVERSION, false);
-    ok(zkr_txn_new_guarded(g, &other));
+    AUTO(txn) other = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_create(other, child("made"), "", 0, NULL));
     ok(zkr_txn_delete(other, child("made"), 0));
     ok(zkr_txn_commit_async(other, -1, on_told, &t));

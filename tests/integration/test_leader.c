@@ -154,10 +154,10 @@ static bool is_leader(void *participant)
 /* The ids of those that campaign, in their order, with a space after each. */
 static void ids_are(const char *expected)
 {
-    AUTO(participants) list = NULL;
     char ids[256] = "";
 
-    ok(zkr_participants_list(theirs, path, NULL, &list));
+    AUTO(participants) list =
+        MADE(participants, participants_list, theirs, path, NULL);
     for (size_t i = 0; i < list->count; i++) {
         assert_string_equal(list->items[i].marker, "latch-");
         assert_int_equal(list->items[i].holds, i == 0);
@@ -234,12 +234,12 @@ TEST(a_second_campaign_goes_on_with_the_first)
 TEST(a_node_is_that_of_curators_latch_and_has_the_id)
 {
     static const char id[] = { 'i', '\0', 'd' };
-    AUTO(participants) list = NULL;
 
     end(&a);
     begin_with(&a, s, OPTS(leader, .id = id, .id_size = sizeof(id)));
     leads(&a);
-    ok(zkr_participants_list(theirs, path, NULL, &list));
+    AUTO(participants) list =
+        MADE(participants, participants_list, theirs, path, NULL);
     assert_int_equal(list->count, 1);
     assert_int_equal(strlen(list->items[0].name), 3 + 36 + 1 + 6 + 10);
     assert_memory_equal(list->items[0].name, "_c_", 3);
@@ -251,15 +251,14 @@ TEST(a_node_is_that_of_curators_latch_and_has_the_id)
 
 TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record)
 {
-    AUTO(participants) list = NULL;
-
     end(&a);
     end(&b);
     begin(&a, s, "");
     begin(&b, theirs, NULL);
     leads(&a);
     queues(&b, 2);
-    ok(zkr_participants_list(theirs, path, NULL, &list));
+    AUTO(participants) list =
+        MADE(participants, participants_list, theirs, path, NULL);
     assert_int_equal(list->items[0].full_size, 0);
     assert_int_equal(list->items[1].data[0], '{');
 }

@@ -133,10 +133,9 @@ TEST(a_claim_behind_others_lists_once)
     (void)get_known();
     zkr_grant *g = acquire(their_mutex);
     for (size_t i = 0; i < 4; i++) {
-        zkr_request *claim;
-
         proxy_reset_counts(proxy);
-        ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, &claim));
+        zkr_request *claim =
+            MADE(request, mutex_acquire_async, m, -1, record_acquire, told);
         wait_children(path, 2);
         /* It reads the node ahead: all lists have been sent. */
         AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) >= one);
@@ -325,16 +324,15 @@ static void write_held_back(enum proxy_action action)
 {
     struct recorder *written = recorder_new();
     zkr_grant *g = acquire(m);
-    zkr_request *last;
-    AUTO(txn) write = NULL;
     char data[96];
 
     (void)snprintf(data, sizeof(data), "%s-data", path);
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
-    ok(zkr_txn_new_guarded(g, &write));
+    AUTO(txn) write = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_set(write, data, "new", 3, ZKR_ANY_VERSION));
     ask();
-    ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, &last));
+    zkr_request *last =
+        MADE(request, mutex_acquire_async, m, -1, record_acquire, told);
     wait_children(path, 3);
     settle(s);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, action);

@@ -537,12 +537,12 @@ TEST(nobody_has_to_wait)
     AUTO(recorder) r = recorder_new();
     AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *g = acquire(others[1]);
-    zkr_request *request = NULL;
     zkr_grant *unused[3];
     int64_t count;
     int code;
 
-    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, &request));
+    zkr_request *request =
+        MADE(request, multi_lock_acquire_async, ml, -1, record_all, r);
     wait_children(paths[1], 2);
     ok(zkr_request_cancel(request));
     zkr_request_free(request);

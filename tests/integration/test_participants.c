@@ -112,9 +112,8 @@ TEST(a_waiter_hears_it_when_it_holds)
 static struct zkr_participants *list_with(zkr_session *session,
                                           const struct zkr_participants_opts *o)
 {
-    struct zkr_participants *list = NULL;
-
-    ok(zkr_participants_list(session, path, o, &list));
+    struct zkr_participants *list =
+        MADE(participants, participants_list, session, path, o);
     assert_non_null(list);
     return list;
 }
@@ -450,10 +449,10 @@ TEST(permissions_of_everybody_are_told)
     };
     struct ACL_vector acl = { 3, entries };
     struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
-    struct zkr_participants *list = NULL;
 
     make_directory();
-    ok(zkr_participants_list(s, path, &o, &list));
+    struct zkr_participants *list =
+        MADE(participants, participants_list, s, path, &o);
     assert_int_equal(list->anyone, 0);
     zkr_participants_free(list);
     o.flags = ZKR_PARTICIPANTS_ACL;
@@ -474,8 +473,8 @@ TEST(a_chroot_is_in_front_of_every_path)
     make_directory();
     make("lock-0000000000", "mine");
     zkr_session *below = open_session_with(OPTS(session, .chroot = "/tests"));
-    AUTO(participants) list = NULL;
-    ok(zkr_participants_list(below, strrchr(path, '/'), NULL, &list));
+    AUTO(participants) list =
+        MADE(participants, participants_list, below, strrchr(path, '/'), NULL);
     close_session(below);
     assert_int_equal(list->count, 1); /* it outlives the session */
     assert_string_equal(list->items[0].data, "mine");

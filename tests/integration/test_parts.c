@@ -21,10 +21,9 @@ static void make_semaphore(void)
 static struct zkr_participants *list_reading(const char *of, uint32_t reads,
                                              uint32_t limit)
 {
-    struct zkr_participants *list = NULL;
-
-    ok(zkr_participants_list(
-        s, of, OPTS(participants, .reads = reads, .limit = limit), &list));
+    struct zkr_participants *list =
+        MADE(participants, participants_list, s, of,
+             OPTS(participants, .reads = reads, .limit = limit));
     assert_non_null(list);
     return list;
 }

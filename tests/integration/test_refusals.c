@@ -169,10 +169,9 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
     zkr_grant *g = acquire(m);
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        struct zkr_participants *list = NULL;
-
         refuse(types[i], 2);
-        ok(zkr_participants_list(s, path, NULL, &list));
+        struct zkr_participants *list =
+            MADE(participants, participants_list, s, path, NULL);
         assert_int_equal(list->count, 1);
         assert_int_equal(list->items[0].token, zkr_grant_token(g));
         zkr_participants_free(list);
@@ -186,14 +185,14 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
 TEST(a_node_that_the_client_refuses_is_listed_without)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
-    AUTO(participants) list = NULL;
 
     for (size_t i = 0; i < 2; i++) {
         ok(admin_create(admin, textf("%s/%s", path, names[i]), "data"));
     }
     refuse(ZKR__ZK_GET, 1);
     atomic_store(&refuse_with, ZBADARGUMENTS);
-    ok(zkr_participants_list(s, path, NULL, &list));
+    AUTO(participants) list =
+        MADE(participants, participants_list, s, path, NULL);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->items[0].error, ZBADARGUMENTS);
     assert_string_equal(list->items[0].data, "");

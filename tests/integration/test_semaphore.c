@@ -345,12 +345,12 @@ TEST(nobody_has_to_wait)
     AUTO(recorder) r = recorder_new();
     AUTO(semaphore) sem = new_semaphore(ours, 2);
     zkr_grant *g = take(sem);
-    zkr_request *request = NULL;
     int code;
     int64_t count;
 
     ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
-    ok(zkr_semaphore_acquire_async(sem, -1, record_acquire, r, &request));
+    zkr_request *request =
+        MADE(request, semaphore_acquire_async, sem, -1, record_acquire, r);
     wait_children(locks, 2);
     ok(zkr_request_cancel(request));
     assert_int_equal(recorded(r, 0), ZKR_ECANCELED);

@@ -46,9 +46,8 @@ TEST(a_session_goes_on_with_other_servers)
     int64_t id = zkr_session_id(s);
     AUTO(mutex) m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
-    AUTO(listener) l = NULL;
 
-    ok(zkr_session_listen(s, record_session, r, &l));
+    AUTO(listener) l = MADE(listener, session_listen, s, record_session, r);
     expect(r, 0, ZKR_SESSION_CONNECTED);
     for (int i = 0; i < 2; i++) {
         move(s, r, i, i + 1);

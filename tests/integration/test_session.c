@@ -365,10 +365,9 @@ TEST(listeners_are_told_every_state_in_order)
     AUTO(recorder) r = recorder_new();
     zkr_session *s = open_session();
     int64_t first_id = zkr_session_id(s);
-    AUTO(listener) l = NULL;
 
     assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
-    ok(zkr_session_listen(s, record_session, r, &l));
+    AUTO(listener) l = MADE(listener, session_listen, s, record_session, r);
     expect_event(r, 0, ZKR_SESSION_CONNECTED, 1);
     server_kill9(the_server);
     expect_event(r, 1, ZKR_SESSION_SUSPENDED, 1);
@@ -476,9 +475,8 @@ TEST(freeing_a_listener_waits_for_its_callback)
 {
     struct slow slow = { .entered = recorder_new() };
     zkr_session *s = open_session();
-    zkr_listener *l;
 
-    ok(zkr_session_listen(s, be_slow, &slow, &l));
+    zkr_listener *l = MADE(listener, session_listen, s, be_slow, &slow);
     assert_true(recorder_wait(slow.entered, 1, SOON_MS));
     zkr_listener_free(l);
     assert_true(atomic_load(&slow.left));
@@ -492,9 +490,8 @@ TEST(a_slow_callback_delays_no_lock)
     struct slow slow = { .entered = recorder_new() };
     zkr_session *s = open_session();
     zkr_mutex *m = new_mutex(s, new_path());
-    zkr_listener *l;
 
-    ok(zkr_session_listen(s, be_slow, &slow, &l));
+    zkr_listener *l = MADE(listener, session_listen, s, be_slow, &slow);
     assert_true(recorder_wait(slow.entered, 1, SOON_MS));
     for (int i = 0; i < 3; i++)
         release(acquire(m));
@@ -867,14 +864,13 @@ TEST(why_there_is_no_connection_is_told)
     AUTO(recorder) lines = recorder_new();
     AUTO(recorder) flood = recorder_new();
     struct zkr_counters n = ZKR_COUNTERS_INIT;
-    AUTO(listener) l = NULL;
     int told[5] = { 0 };
     int code;
 
     AUTO(session)
     s = open_session_with(OPTS(session, .log = record_line, .log_user = lines));
     AUTO(mutex) m = new_mutex(s, new_path());
-    ok(zkr_session_listen(s, note_cause, NULL, &l));
+    AUTO(listener) l = MADE(listener, session_listen, s, note_cause, NULL);
     ok(zkr_session_last_error(s, &error));
     assert_int_equal(error.cause, ZKR_CAUSE_NONE);
     zkr_log_set(ZKR_LOG_WARNING, count_line, flood);

@@ -100,15 +100,14 @@ static void *interrupt(void *thread)
 
 static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
 {
-    struct zkr_participants *list = NULL;
-
     for (int i = 0; i < ROUNDS; i++) {
         zkr_grant *g = acquire(m);
 
         wait_verified(g);
         release(g);
     }
-    ok(zkr_participants_list(s, zkr_lockable_path(held), NULL, &list));
+    struct zkr_participants *list =
+        MADE(participants, participants_list, s, zkr_lockable_path(held), NULL);
     zkr_participants_free(list);
     assert_int_equal(zkr_mutex_acquire(held, 0, &nil), ZKR_EBUSY);
     struct stopwatch *w = stopwatch_start();

@@ -509,9 +509,9 @@ TEST(a_session_that_ends_takes_what_is_kept_along)
 TEST(a_waiter_that_gives_up_costs_the_others_no_place)
 {
     zkr_grant *holder = acquire(rival);
-    zkr_request *request = NULL;
 
-    ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, &request));
+    zkr_request *request =
+        MADE(request, mutex_acquire_async, m, -1, record_acquire, r);
     wait_here(1);
     wait_children(path, 2);
     char *place = nth_child(path, 1);

@@ -41,9 +41,7 @@ static zkr_txn *new_txn(void)
 
 static zkr_txn *new_guarded(zkr_grant *g)
 {
-    zkr_txn *t = NULL;
-
-    ok(zkr_txn_new_guarded(g, &t));
+    zkr_txn *t = MADE(txn, txn_new_guarded, g);
     return t;
 }
 

@@ -172,10 +172,9 @@ static void at_once(zkr_session *session, const struct zkr_session_event *e,
 static void settle_told(void)
 {
     atomic_bool told = false;
-    AUTO(listener) fence = NULL;
 
     settle(s);
-    ok(zkr_session_listen(s, at_once, &told, &fence));
+    AUTO(listener) fence = MADE(listener, session_listen, s, at_once, &told);
     AWAIT(atomic_load(&told));
 }
 
@@ -747,11 +746,10 @@ static void watch_child(int error, const struct zkr_reply *reply,
 TEST(a_callback_can_watch_more)
 {
     struct tree tree = { .log = new_log() };
-    zkr_watch *children = NULL;
 
     create(path, NULL);
-    ok(zkr_session_watch(s, path, ZKR_WATCH_CHILDREN, NULL, watch_child, &tree,
-                         &children));
+    zkr_watch *children = MADE(watch, session_watch, s, path,
+                               ZKR_WATCH_CHILDREN, NULL, watch_child, &tree);
     create(child("x"), "a");
     expect(tree.log, 0, ZKR_WATCH_FIRST, ZOK, "a");
     set(child("x"), "b");
@@ -891,7 +889,6 @@ TEST(a_watch_may_be_freed_as_its_session_ends)
     for (int i = 0; i < 5; i++) {
         struct lasting l = { .freed = false };
         struct log *logs[3];
-        zkr_listener *listener = NULL;
 
         for (int k = 0; k < 3; k++) {
             logs[k] = watch((enum zkr_watch_what)(k + 1));
@@ -899,7 +896,8 @@ TEST(a_watch_may_be_freed_as_its_session_ends)
             l.watches[k] = logs[k]->watch;
             logs[k]->watch = NULL;
         }
-        ok(zkr_session_listen(s, free_when_lost, &l, &listener));
+        zkr_listener *listener =
+            MADE(listener, session_listen, s, free_when_lost, &l);
         expire_and_wait(s);
         AWAIT(atomic_load(&l.freed));
         settle_told();

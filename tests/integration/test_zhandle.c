@@ -240,9 +240,9 @@ static void ask_in_a_callback(zkr_session *s,
 TEST(a_callback_may_use_it)
 {
     struct visit v = { .session = open_session(), .answers = recorder_new() };
-    zkr_listener *l;
 
-    ok(zkr_session_listen(v.session, ask_in_a_callback, &v, &l));
+    zkr_listener *l =
+        MADE(listener, session_listen, v.session, ask_in_a_callback, &v);
     expect_answer(&v, 0);
     zkr_listener_free(l);
     close_session(v.session);

@@ -9,6 +9,7 @@
  *     NEW(rwlock, s, path, NULL)              what zkr_rwlock_new() makes
  *     GRANT(rwlock_acquire_read, l, SOON_MS)  what is granted by that call; the
  *                                             test fails when the call does
+ *     MADE(listener, session_listen, s, fn, r)  what another call makes
  *
  * A test that fails leaves its block by a jump, and frees nothing. */
 #pragma once
@@ -33,21 +34,15 @@
     (&(struct zkr_##noun##_opts){ .size = sizeof(struct zkr_##noun##_opts),    \
                                   __VA_ARGS__ })
 
-#define NEW(noun, ...)                                                         \
+#define MADE(noun, call, ...)                                                  \
     __extension__({                                                            \
-        zkr_##noun *new_one = NULL;                                            \
+        auto_##noun new_one = NULL;                                            \
                                                                                \
-        ok(zkr_##noun##_new(__VA_ARGS__, &new_one));                           \
+        ok(zkr_##call(__VA_ARGS__, &new_one));                                 \
         new_one;                                                               \
     })
-
-#define GRANT(call, ...)                                                       \
-    __extension__({                                                            \
-        zkr_grant *granted_one = NULL;                                         \
-                                                                               \
-        ok(zkr_##call(__VA_ARGS__, &granted_one));                             \
-        granted_one;                                                           \
-    })
+#define NEW(noun, ...)   MADE(noun, noun##_new, __VA_ARGS__)
+#define GRANT(call, ...) MADE(grant, call, __VA_ARGS__)
 
 SCOPED(zkr_barrier, barrier, zkr_barrier_free)
 SCOPED(zkr_counter, counter, zkr_counter_free)

@@ -30,17 +30,13 @@ void await_state(zkr_session *s, enum zkr_session_state_kind state)
 
 zkr_mutex *new_mutex(zkr_session *s)
 {
-    zkr_mutex *m = NULL;
-
-    ok(zkr_mutex_new(s, "/lock", NULL, &m));
+    zkr_mutex *m = NEW(mutex, s, "/lock", NULL);
     return m;
 }
 
 zkr_grant *acquire(zkr_mutex *m)
 {
-    zkr_grant *g = NULL;
-
-    ok(zkr_mutex_acquire(m, -1, &g));
+    zkr_grant *g = GRANT(mutex_acquire, m, -1);
     return g;
 }
 

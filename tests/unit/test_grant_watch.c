@@ -233,12 +233,9 @@ TEST_WITH(a_node_of_our_name_that_came_later_is_not_ours, setup_free, teardown)
 /* All holders of an unfair mutex have nodes of one name. */
 TEST(the_node_of_another_confirms_nothing)
 {
-    AUTO(unfair_mutex) unfair = NULL;
-    AUTO(grant) held = NULL;
-
     ok(zkr_grant_release(g));
-    ok(zkr_unfair_mutex_new(s, "/lock", NULL, &unfair));
-    ok(zkr_unfair_mutex_acquire(unfair, -1, &held));
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, "/lock", NULL);
+    AUTO(grant) held = GRANT(unfair_mutex_acquire, unfair, -1);
     ok(zkr_grant_verify(held, -1));
     client_replaces_node();
     assert_int_equal(zkr_grant_verify(held, -1), ZKR_ELOST);
@@ -486,10 +483,10 @@ TEST(all_that_happens_meanwhile_is_told)
 {
     struct heard of_grant = { .count = 0 };
     struct heard of_session = { .count = 0 };
-    AUTO(listener) l = NULL;
 
     listen_by(&of_grant);
-    ok(zkr_session_listen(s, on_session, &of_session, &l));
+    AUTO(listener) l =
+        MADE(listener, session_listen, s, on_session, &of_session);
     doubt();
     resolve();
     hears(&of_grant, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
@@ -533,9 +530,7 @@ static bool is_due(void)
 
 TEST(a_withdrawn_callback_is_not_due)
 {
-    zkr_listener *l = NULL;
-
-    ok(zkr_session_listen(s, on_session, &heard, &l));
+    zkr_listener *l = MADE(listener, session_listen, s, on_session, &heard);
     assert_true(is_due());
     zkr_listener_free(l);
     assert_false(is_due());
@@ -626,13 +621,12 @@ static void release_twice(zkr_session *session,
 TEST(a_callback_counts_down_and_does_not_give_back)
 {
     struct counting c = { .mutex = NULL };
-    zkr_listener *l = NULL;
 
     ok(zkr_grant_release(g));
     ok(zkr_reentrant_mutex_new(s, "/lock", NULL, &c.mutex));
     for (int i = 0; i < 2; i++)
         ok(zkr_reentrant_mutex_acquire(c.mutex, -1));
-    ok(zkr_session_listen(s, release_twice, &c, &l));
+    zkr_listener *l = MADE(listener, session_listen, s, release_twice, &c);
     dispatch();
     assert_int_equal(c.rc[0], ZKR_OK);
     assert_int_equal(c.depth[0], 1);

@@ -130,10 +130,9 @@ TEST(without_its_credentials_it_is_not_connected)
 {
     AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
     AUTO(mutex) m = new_mutex(s);
-    AUTO(listener) l = NULL;
     int count = 0;
 
-    ok(zkr_session_listen(s, count_event, &count, &l));
+    AUTO(listener) l = MADE(listener, session_listen, s, count_event, &count);
     client_refuses_login(1);
     client_says(ZKR__ZK_DISCONNECTED);
     client_says(ZKR__ZK_CONNECTED);

@@ -175,12 +175,10 @@ static void let_go_to(enum zkr__zk_type type, int count)
  * at for the second time. */
 static int begin_to_break(struct breaking *b)
 {
-    struct zkr_reply *reply = NULL;
-
     open_with(ZKR_RETRY_N_TIMES_INIT(9, 1));
-    ok(zkr_session_create(s, broken, NULL, 0,
-                          OPTS(create, .mode = ZKR_CREATE_EPHEMERAL), -1,
-                          &reply));
+    struct zkr_reply *reply =
+        MADE(reply, session_create, s, broken, NULL, 0,
+             OPTS(create, .mode = ZKR_CREATE_EPHEMERAL), -1);
     zkr_reply_free(reply);
     ok(zkr_session_exists(s, broken, -1, &reply));
     b->token = reply->stat.czxid;

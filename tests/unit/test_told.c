@@ -56,15 +56,13 @@ static void dispatch(zkr_session *s, int gap)
 TEST(a_result_in_a_gap_is_told_once)
 {
     for (int gap = 1; gap <= GAPS; gap++) {
-        zkr_watch *watch = NULL;
-
         client_reset();
         memset(&told, 0, sizeof(told));
         zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
         zkr_mutex *m = new_mutex(s);
         zkr_grant *grant = GRANT(mutex_acquire, m, -1);
-        ok(zkr_session_watch(s, zkr_grant_node(grant), ZKR_WATCH_DATA, NULL,
-                             on_change, NULL, &watch));
+        zkr_watch *watch = MADE(watch, session_watch, s, zkr_grant_node(grant),
+                                ZKR_WATCH_DATA, NULL, on_change, NULL);
         client_await_rest();
         dispatch(s, 0);
         assert_int_equal(told.count, 1);
