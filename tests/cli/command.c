@@ -113,10 +113,8 @@ static _Noreturn void be_deaf(void)
  * /proc/PID/stat its name may look like what comes after a name. */
 static int leave_behind(const char *name)
 {
-    pid_t pid;
-
     (void)signal(SIGTERM, SIG_IGN);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0) {
         (void)setsid();
         (void)prctl(PR_SET_NAME, name);
@@ -147,12 +145,11 @@ static _Noreturn void clean_up(const char *file)
 static int leave_stopped(const char *file)
 {
     sigset_t term;
-    pid_t pid;
 
     (void)sigemptyset(&term);
     (void)sigaddset(&term, SIGTERM);
     (void)sigprocmask(SIG_BLOCK, &term, NULL);
-    pid = fork();
+    pid_t pid = fork();
     if (pid == 0)
         clean_up(file);
     return waitpid(pid, NULL, WUNTRACED) == pid ? 0 : 1;

@@ -108,11 +108,10 @@ ssize_t write(int fd, const void *buf, size_t n)
     const char *after = getenv("KILL_AFTER");
     bool kills = fd == STDOUT_FILENO && is_told("killed-front");
     static int writes;
-    ssize_t written;
 
     if (kills && after != NULL && writes++ == atoi(after))
         (void)raise(SIGKILL);
-    written = (ssize_t)syscall(SYS_write, fd, buf, n);
+    ssize_t written = (ssize_t)syscall(SYS_write, fd, buf, n);
     if (kills && after == NULL && written > 4 &&
         memcmp((const char *)buf + written - 4, "\n:;\n", 4) == 0)
         kill_one();
@@ -145,14 +144,13 @@ long syscall(long number, ...)
     syscall_fn *real = NULL;
     long a[6];
     va_list args;
-    long rc;
 
     *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     va_start(args, number);
     for (int i = 0; i < 6; i++)
         a[i] = va_arg(args, long);
     va_end(args);
-    rc = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    long rc = real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (number == SYS_pidfd_send_signal && (int)a[1] == SIGTERM && terms++ == 0)
         while (trapped != NULL && !is_there(trapped))
             pause_ms(1);

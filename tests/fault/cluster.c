@@ -295,11 +295,10 @@ int cluster_await_master(struct cluster *c, const char *mode, int timeout_ms)
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
 {
     static const struct cluster_opts defaults;
-    struct cluster *c;
 
     if (!server_installed())
         return SERVER_MISSING;
-    c = calloc(1, sizeof(*c));
+    struct cluster *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return SERVER_FAILED;
     if (opts == NULL)

@@ -53,10 +53,8 @@ static int join(const char *host, int timeout_ms)
 
 struct crowd *crowd_open(const char *host, int count, int timeout_ms)
 {
-    struct crowd *c;
-
     count = as_many(count);
-    c = calloc(1, sizeof(*c) + (size_t)count * sizeof(int));
+    struct crowd *c = calloc(1, sizeof(*c) + (size_t)count * sizeof(int));
     if (c == NULL)
         return NULL;
     while (c->count < count && (c->fds[c->count] = join(host, timeout_ms)) >= 0)

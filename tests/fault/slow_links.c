@@ -170,10 +170,10 @@ static void hold_rows(struct row *some, size_t count, bool turn)
 {
     int hold_ms = number_from("ZKR_TIMEOUTS", 2) * TIMEOUT_MS;
     int leader = cluster_await_leader(cluster, HEALTHY_MS);
-    const struct server *follower;
 
     assert_int_not_equal(leader, 0);
-    follower = cluster_server(cluster, leader % SERVERS + 1);
+    const struct server *follower =
+        cluster_server(cluster, leader % SERVERS + 1);
     rows = some;
     row_count = count;
     latest_ms = 0;

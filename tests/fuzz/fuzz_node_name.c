@@ -68,7 +68,6 @@ static void check_parse(const char *name, size_t set)
     int64_t seq = 77;
     const char *want_marker = NULL;
     enum zkr__kind want = ZKR__FOREIGN;
-    const struct zkr__marker_row *marker;
 
     if (is_marked(name, sets[set].exclusive, &want_marker, &want_seq))
         want = ZKR__EXCLUSIVE;
@@ -76,7 +75,8 @@ static void check_parse(const char *name, size_t set)
         want = ZKR__SHARED;
     CHECK(zkr__node_name_parse(name, markers, &seq) == want);
     CHECK(seq == (want == ZKR__FOREIGN ? 77 : want_seq));
-    marker = zkr__node_name_marker(name, markers, &seq);
+    const struct zkr__marker_row *marker =
+        zkr__node_name_marker(name, markers, &seq);
     CHECK((marker == NULL) == (want == ZKR__FOREIGN));
     CHECK(marker == NULL || strcmp(marker->text, want_marker) == 0);
 }
@@ -114,7 +114,6 @@ static void check_other(const char *name)
     const char *number = strrchr(name, '-');
     enum zkr__kind want = ZKR__FOREIGN;
     uint32_t others = ZKR__ALL_MARKERS & ~sets[1].markers & ~sets[2].markers;
-    const struct zkr__marker_row *marker;
     int64_t seq = 0;
 
     if (strncmp(name, "ex", 2) == 0 && is_ten_digits(name + 2))
@@ -127,7 +126,8 @@ static void check_other(const char *name)
     if (strcmp(name, "holder") == 0)
         want = ZKR__EXCLUSIVE;
     CHECK(zkr__node_name_parse(name, others, &seq) == want);
-    marker = zkr__node_name_marker(name, others, &seq);
+    const struct zkr__marker_row *marker =
+        zkr__node_name_marker(name, others, &seq);
     CHECK((marker == NULL) == (want == ZKR__FOREIGN));
     if (marker == NULL)
         return;

@@ -99,10 +99,10 @@ static void check_watched(const struct zkr_participant *p,
                           const struct zkr__recipe *recipe, uint32_t markers)
 {
     struct zkr__queue queue;
-    struct zkr__nearest nearest;
 
     parse(&queue, p, markers);
-    nearest = zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
+    struct zkr__nearest nearest =
+        zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
     size_t watched = recipe->waits_for(&nearest);
     CHECK((watched == ZKR__NOBODY) == (p->waits_for == ZKR__NOBODY));
     CHECK(watched == ZKR__NOBODY ||

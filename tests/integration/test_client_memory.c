@@ -857,11 +857,10 @@ static void a_request_is_refused_or_answered(const char *chroot,
                                              const struct client_call *c)
 {
     char list[128];
-    zhandle_t *zh;
 
     (void)snprintf(list, sizeof(list), "%s%s", hosts, chroot);
-    zh = zookeeper_init2(list, on_client_event, SESSION_MS, NULL, NULL,
-                         ZOO_NO_LOG_CLIENTENV, NULL);
+    zhandle_t *zh = zookeeper_init2(list, on_client_event, SESSION_MS, NULL,
+                                    NULL, ZOO_NO_LOG_CLIENTENV, NULL);
     assert_non_null(zh);
     AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
     for (long n = 1; is_refused_or_answered(c, zh, n); n++)

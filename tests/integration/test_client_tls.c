@@ -61,10 +61,9 @@ static void close_handle(zhandle_t *zh)
 TEST(nothing_is_printed)
 {
     int before = dup(STDERR_FILENO);
-    int fd;
 
-    fd = open(textf("%s/printed", server_keys()), O_RDWR | O_CREAT | O_CLOEXEC,
-              0600);
+    int fd = open(textf("%s/printed", server_keys()),
+                  O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_true(fd >= 0 && before >= 0);
     (void)dup2(fd, STDERR_FILENO);
     zhandle_t *zh = open_handle(server_secure_hosts(the_server));

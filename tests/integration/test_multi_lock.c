@@ -370,9 +370,8 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
  */
 static zkr_multi_lock *multi_behind(zkr_mutex *last)
 {
-    zkr_multi_lock *ml;
-
-    ml = new_multi(OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
+    zkr_multi_lock *ml =
+        new_multi(OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
     ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
     ok(zkr_multi_lock_add(ml, last, NULL));
     return ml;

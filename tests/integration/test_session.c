@@ -58,13 +58,13 @@ static int open_with_descriptors(int left, const char *hosts, zkr_session **s)
 {
     int used[DESCRIPTORS];
     int count = 0;
-    int rc;
 
     while ((used[count] = dup(STDERR_FILENO)) >= 0)
         count++;
     while (left-- > 0)
         (void)close(used[--count]);
-    rc = zkr_session_open(hosts, OPTS(session, .connect_timeout_ms = 2000), s);
+    int rc =
+        zkr_session_open(hosts, OPTS(session, .connect_timeout_ms = 2000), s);
     while (count > 0)
         (void)close(used[--count]);
     return rc;
@@ -407,10 +407,10 @@ TEST(the_timeout_is_what_the_server_granted)
 TEST(a_timeout_granted_anew_counts_from_there_on)
 {
     struct server *own = NULL;
-    zkr_session *s;
 
     assert_int_equal(server_start(NULL, &own), SERVER_OK);
-    s = open_to(server_hosts(own), OPTS(session, .session_timeout_ms = 10000));
+    zkr_session *s =
+        open_to(server_hosts(own), OPTS(session, .session_timeout_ms = 10000));
     assert_int_equal(zkr_session_timeout_ms(s), 10000);
     zkr_mutex *m = new_mutex(s, "/locks/orders");
     FILE *f = fopen(textf("%s/zoo.cfg", server_dir(own)), "ae");
@@ -532,10 +532,10 @@ TEST(callbacks_run_where_the_caller_dispatches)
     int threads = count_threads();
     int64_t here = 0;
     int code = 1;
-    zkr_session *s;
     int fd = -1;
 
-    s = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    zkr_session *s =
+        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     assert_int_equal(count_threads(),
                      threads + 4); /* two of ours, two of the client */
     ok(zkr_session_fd(s, &fd));
@@ -947,11 +947,10 @@ TEST(settings_that_the_program_made_are_left_alone)
     begin_capture();
     for (int i = 0; i < 2; i++) {
         atomic_bool connected = false;
-        zhandle_t *zh;
 
         ok(zkr_grant_guarded_create(g, i == 0 ? "/one" : "/two", "", 0, -1));
-        zh = zookeeper_init(server_hosts(the_server), ignore_event, 10000, NULL,
-                            &connected, 0);
+        zhandle_t *zh = zookeeper_init(server_hosts(the_server), ignore_event,
+                                       10000, NULL, &connected, 0);
         assert_non_null(zh);
         AWAIT(atomic_load(&connected));
         (void)zookeeper_close(zh);

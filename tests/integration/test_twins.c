@@ -40,11 +40,10 @@ static void ignore_line(const char *line)
 static void create_as_session(int64_t session_id, const char *node)
 {
     clientid_t id = { .client_id = session_id };
-    zhandle_t *zh;
 
     session_passwd(session_id, id.passwd);
-    zh = zookeeper_init2(proxy_hosts(side), on_event, SESSION_MS, &id, NULL, 0,
-                         ignore_line);
+    zhandle_t *zh = zookeeper_init2(proxy_hosts(side), on_event, SESSION_MS,
+                                    &id, NULL, 0, ignore_line);
     assert_non_null(zh);
     AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
     ok(zoo_create(zh, node, "", 0, &ZOO_OPEN_ACL_UNSAFE,

@@ -12,9 +12,8 @@
 static void write_file(const char *dir, const char *name, const char *text,
                        int flags)
 {
-    int fd;
-
-    fd = open(textf("%s/%s", dir, name), O_WRONLY | O_CLOEXEC | flags, 0600);
+    int fd =
+        open(textf("%s/%s", dir, name), O_WRONLY | O_CLOEXEC | flags, 0600);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, strlen(text)), strlen(text));
     (void)close(fd);

@@ -66,9 +66,9 @@ TEST(a_mutex_and_a_write_lock_do_not_exclude)
 {
     struct worker *holder;
     struct worker *other;
-    const char *path;
 
-    path = pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &other);
+    const char *path =
+        pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &other);
     worker_do(other, "lock", "lock mutex curator %s", path);
     worker_acquire(holder, "write");
     worker_do(other, "held ", "acquire write 0");

@@ -298,11 +298,11 @@ static void do_leader(char **words)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
-    int rc;
 
     (void)words;
     opts.reads = 1;
-    rc = zkr_participants_list(session, zkr_leader_path(leader), &opts, &list);
+    int rc =
+        zkr_participants_list(session, zkr_leader_path(leader), &opts, &list);
     if (rc != ZKR_OK)
         answer_failed(rc);
     else

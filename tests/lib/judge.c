@@ -184,11 +184,11 @@ static const struct judge_node *node_of(const struct trial *t,
                                         const struct judge_grant *g)
 {
     const struct judge_records *r = t->records;
-    const struct judge_node *n;
 
     if (r->node_count == 0)
         return NULL;
-    n = bsearch(&g->token, r->nodes, r->node_count, sizeof(*n), node_by_token);
+    const struct judge_node *n =
+        bsearch(&g->token, r->nodes, r->node_count, sizeof(*n), node_by_token);
     if (n != NULL && g->node != NULL && strcmp(g->node, n->name) != 0)
         return NULL;
     return n;

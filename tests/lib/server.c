@@ -194,13 +194,13 @@ static bool port_is_free(int port)
     };
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int on = 1;
-    bool is_free;
 
     /* Java sets it, too. Without it, a port would be refused that is only
      * waiting for the remains of an old connection. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-    is_free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-              listen(fd, 1) == 0;
+    bool is_free =
+        bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+        listen(fd, 1) == 0;
     close(fd);
     return is_free;
 }

@@ -154,7 +154,6 @@ int test_run_between(test_step *setup, test_step *teardown)
     struct CMUnitTest *tests = calloc(total, sizeof(*tests));
     const char *only = getenv("ZKR_TEST_ONLY");
     size_t n = 0;
-    int failed;
 
     if (tests == NULL)
         abort();
@@ -168,8 +167,8 @@ int test_run_between(test_step *setup, test_step *teardown)
         cmocka_set_test_filter(only);
     if (setup != NULL && setup() != 0)
         return 1;
-    failed = _cmocka_run_group_tests(program_invocation_short_name, tests, n,
-                                     NULL, NULL);
+    int failed = _cmocka_run_group_tests(program_invocation_short_name, tests,
+                                         n, NULL, NULL);
     if (teardown != NULL && teardown() != 0)
         failed++;
     while (n > 0)

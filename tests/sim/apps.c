@@ -163,11 +163,11 @@ static void ask_one(struct thread *t, struct async *a)
 {
     bool shared = t->recipe == RWLOCK && choose(3) == 1;
     int64_t timeout_ms = user_timeout();
-    int rc;
 
     a->thread = t;
     a->attempt = user_asks(t, shared, timeout_ms);
-    rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &a->request);
+    int rc =
+        user_acquire_async(t, shared, timeout_ms, on_async, a, &a->request);
     if (rc == ZKR_OK)
         return;
     oracle_told(a->attempt, rc, NULL);

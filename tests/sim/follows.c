@@ -112,7 +112,6 @@ static void begin(struct process *p)
 {
     static const char *const paths[] = { WORLD_PATH, "/locks/data" };
     struct follow *f = arena_new(sizeof(*f));
-    int rc;
 
     f->process = p;
     f->path = paths[choose(2)];
@@ -120,8 +119,8 @@ static void begin(struct process *p)
     f->ends_at = one_in(4) ? 1 + (int)choose(3) : 0;
     f->next = all;
     all = f;
-    rc = zkr_session_watch(p->session, process_sees(p, f->path), f->what, NULL,
-                           on_watch, f, &f->watch);
+    int rc = zkr_session_watch(p->session, process_sees(p, f->path), f->what,
+                               NULL, on_watch, f, &f->watch);
     WRONG_IF(rc != ZKR_OK && rc != ZKR_ENOMEM && rc != ZKR_ECLOSED,
              "process %d: cannot watch: %s", p->number, zkr_error_detail());
 }

@@ -164,14 +164,13 @@ static void list(const struct process *p)
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list;
     struct look l = begin(p, "a list of participants");
-    int rc;
 
     opts.flags = choose(2) == 0 ? ZKR_PARTICIPANTS_ACL : 0;
     opts.limit = one_in(4) ? 2 : 0;
     opts.timeout_ms = one_in(4) ? 300 : 0;
     opts.reads = one_in(2) ? 1 + choose(2) : 0;
-    rc = zkr_participants_list(p->session, process_sees(p, WORLD_PATH), &opts,
-                               &list);
+    int rc = zkr_participants_list(p->session, process_sees(p, WORLD_PATH),
+                                   &opts, &list);
     ended(&l, rc,
           opts.timeout_ms == 0 ? p->opts.reply_timeout_ms : opts.timeout_ms);
     unexpected(&l, rc);

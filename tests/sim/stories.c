@@ -51,10 +51,10 @@ static void operator_deletes_the_node(void)
 static void has_a_node(void)
 {
     struct user *u = &users[WAITER];
-    const struct node *n;
 
     waiter_is_told(ZKR_OK);
-    n = tree_find(zkr_grant_node(u->grant), ensemble_committed());
+    const struct node *n =
+        tree_find(zkr_grant_node(u->grant), ensemble_committed());
     WRONG_IF(n == NULL || n->czxid != zkr_grant_token(u->grant),
              "it is granted %s, which has gone", zkr_grant_node(u->grant));
 }
@@ -386,13 +386,13 @@ TEST(an_all_but_spent_proof_ends_no_doubt)
 static void wait_for_a_ghost(void)
 {
     int64_t began = sim_now;
-    struct node *n;
 
     start(&users[WAITER]);
     start(&users[HOLDER]);
     fiber_sleep(world.timeout);
     acquires(&users[HOLDER]);
-    n = tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+    struct node *n =
+        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
     n->haunts = 1 + replica_of_waiter();
     world.ghosts++;
     ensemble_kill_session(n->session);

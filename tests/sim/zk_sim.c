@@ -253,11 +253,9 @@ static struct request *add_request(struct zkr__zk *zk, int type)
 
 static void set_watches(struct zkr__zk *zk)
 {
-    struct request *r;
-
     if (zk->watches == NULL)
         return;
-    r = arena_new(sizeof(*r)); /* its answer means nothing */
+    struct request *r = arena_new(sizeof(*r)); /* its answer means nothing */
     r->type = REQUEST_WATCHES;
     r->version = zk->last_seen;
     for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
@@ -308,13 +306,12 @@ static bool is_watched(const struct zkr__zk *zk, const char *path,
 static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
 {
     struct local_watch **end = &zk->watches;
-    struct local_watch *l;
 
     if (r->watch == NULL || is_unwatch(r->type) ||
         is_watched(zk, r->path, r->watch) ||
         (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR_ZNONODE)))
         return;
-    l = arena_new(sizeof(*l));
+    struct local_watch *l = arena_new(sizeof(*l));
     *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR_ZNONODE,
                                r->type == ZKR__ZK_CHILDREN };
     while (*end != NULL)

@@ -112,13 +112,13 @@ TEST(the_layout_tells_the_client)
 
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
         struct zkr_participant p = contender(i);
-        const struct zkr__marker_row *read;
         char name[128];
         int64_t seq;
 
         write_name(name, i);
         p.name = name;
-        read = zkr__node_name_marker(name, ZKR__ALL_MARKERS, &seq);
+        const struct zkr__marker_row *read =
+            zkr__node_name_marker(name, ZKR__ALL_MARKERS, &seq);
         assert_ptr_equal(read, &zkr__markers[i]);
         assert_int_equal(zkr__dialect_of(&p, &nobody), clients[read->layout]);
     }

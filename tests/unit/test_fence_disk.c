@@ -29,9 +29,9 @@ static bool fails(const char *what, const char *name)
 static const char *path_of(int fd)
 {
     static char path[256];
-    ssize_t len;
 
-    len = readlink(textf("/proc/self/fd/%d", fd), path, sizeof(path) - 1);
+    ssize_t len =
+        readlink(textf("/proc/self/fd/%d", fd), path, sizeof(path) - 1);
     path[len < 0 ? 0 : len] = '\0';
     return path;
 }

@@ -267,10 +267,9 @@ enum {
 
 static int setup_with(uint32_t reply_timeout_ms)
 {
-    zkr_session *s;
-
     client_reset();
-    s = open_session_with(OPTS(session, .reply_timeout_ms = reply_timeout_ms,
+    zkr_session *s =
+        open_session_with(OPTS(session, .reply_timeout_ms = reply_timeout_ms,
                                .auth_scheme = "digest", .auth = "user:one"));
     given = (struct given){ .session = s,
                             .path = "/lock",

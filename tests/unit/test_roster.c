@@ -206,14 +206,14 @@ static const char *watched(const struct zkr__recipe *recipe,
     const struct zkr_participant *partner = beside(p);
     struct zkr__queue queue;
     const char *name = NULL;
-    struct zkr__nearest nearest;
-    size_t i;
 
     ok(zkr__queue_parse(&queue, names, n, recipe->markers));
-    i = partner == NULL ? NOBODY : zkr__queue_find(&queue, partner->name);
+    size_t i =
+        partner == NULL ? NOBODY : zkr__queue_find(&queue, partner->name);
     if (i != NOBODY) /* the recipe knows its marker */
         queue.all[i].left_out = true;
-    nearest = zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
+    struct zkr__nearest nearest =
+        zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
     i = recipe->waits_for(&nearest);
     if (i != NOBODY)
         name = queue.all[i].name;
@@ -227,13 +227,13 @@ static void assert_watched(const struct zkr__recipe *exclusive,
 {
     for (size_t i = 0; i < count; i++) {
         const struct zkr_participant *p = &items[i];
-        const char *name;
 
         if (p->kind == ZKR_PARTICIPANT_FOREIGN ||
             strcmp(p->marker, ZKR__UNFAIR_NAME) == 0)
             continue;
-        name = watched(p->kind == ZKR_PARTICIPANT_SHARED ? shared : exclusive,
-                       names, n, p);
+        const char *name =
+            watched(p->kind == ZKR_PARTICIPANT_SHARED ? shared : exclusive,
+                    names, n, p);
         if (name == NULL)
             assert_int_equal(p->waits_for, NOBODY);
         else

@@ -103,16 +103,15 @@ static int lead(struct participant *p, int64_t timeout_ms)
 int leadership_acquire(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 {
     const struct election *e = lock;
-    struct participant *p;
-    int rc;
 
     if (e == NULL)
         return ZKR_EINVAL;
-    p = calloc(1, sizeof(*p));
+    struct participant *p = calloc(1, sizeof(*p));
     assert_non_null(p);
     p->election = e;
-    rc = zkr_leader_new(e->session, e->path, OPTS(leader, .flags = e->flags),
-                        NULL, NULL, &p->leader);
+    int rc =
+        zkr_leader_new(e->session, e->path, OPTS(leader, .flags = e->flags),
+                       NULL, NULL, &p->leader);
     if (rc != ZKR_OK) {
         free(p);
         return rc;

@@ -378,11 +378,11 @@ static void bystanders_are_undisturbed(void)
 static bool has_nothing(void *session)
 {
     zkr_session *s = session;
-    bool nothing;
 
     zkr__session_lock(s);
-    nothing = zkr__list_empty(&s->watches) && zkr__list_empty(&s->waiters) &&
-              zkr__list_empty(&s->delayed) && s->watched == NULL;
+    bool nothing = zkr__list_empty(&s->watches) &&
+                   zkr__list_empty(&s->waiters) &&
+                   zkr__list_empty(&s->delayed) && s->watched == NULL;
     if (s->observer != NULL) {
         const struct zkr__locks *l = zkr__locks_of(s);
 

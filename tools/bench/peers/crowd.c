@@ -54,13 +54,11 @@ void crowd_releasing(void)
 /* Returns false when there is nothing more to do. */
 static bool await_batch(unsigned long *done)
 {
-    bool more;
-
     (void)pthread_mutex_lock(&mutex);
     while (batch == *done && !over)
         (void)pthread_cond_wait(&changed, &mutex);
     *done = batch;
-    more = !over;
+    bool more = !over;
     (void)pthread_mutex_unlock(&mutex);
     return more;
 }

@@ -53,15 +53,13 @@ static void encode_base64(const char *text, char *out)
 static bool member(const char *json, const char *name, char *out, size_t size)
 {
     char start[32];
-    const char *value;
-    size_t len;
 
     (void)snprintf(start, sizeof(start), "\"%s\":\"", name);
-    value = strstr(json, start);
+    const char *value = strstr(json, start);
     if (value == NULL)
         return false;
     value += strlen(start);
-    len = strcspn(value, "\"");
+    size_t len = strcspn(value, "\"");
     if (len >= size)
         return false;
     memcpy(out, value, len);
@@ -169,13 +167,12 @@ static bool etcd_attempt(void *client, int64_t deadline)
     struct client *c = client;
     char json[256];
     char body[HTTP_BODY_SIZE];
-    int status;
 
     if (!grant_lease(c))
         return false;
     (void)snprintf(json, sizeof(json), "{\"name\":\"%s\",\"lease\":\"%lld\"}",
                    c->name, (long long)c->lease);
-    status = post(c, &c->wire, "/v3/lock/lock", json, body, deadline);
+    int status = post(c, &c->wire, "/v3/lock/lock", json, body, deadline);
     if (status != 0 && status != 200 && strstr(body, "lease not found") != NULL)
         c->lease = 0;
     c->revision = status == 200 ? number(body, "revision") : 0;

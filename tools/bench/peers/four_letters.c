@@ -19,18 +19,16 @@ static int dial(const char *hosts)
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *found;
     char host[256];
-    char *port;
-    int fd;
 
     (void)snprintf(host, sizeof(host), "%s", hosts);
     host[strcspn(host, ",/")] = '\0';
-    port = strrchr(host, ':');
+    char *port = strrchr(host, ':');
     if (port == NULL)
         return -1;
     *port++ = '\0';
     if (getaddrinfo(host, port, &hints, &found) != 0)
         return -1;
-    fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd >= 0 && connect(fd, found->ai_addr, found->ai_addrlen) != 0) {
         (void)close(fd);
         fd = -1;
@@ -59,10 +57,9 @@ long ephemeral_nodes(const char *hosts)
 {
     static const char name[] = "zk_ephemerals_count\t";
     static char answer[ANSWER_MAX];
-    const char *found;
 
     ask(hosts, "mntr", answer);
-    found = strstr(answer, name);
+    const char *found = strstr(answer, name);
     if (found == NULL)
         peer_error("%s: no answer to mntr", hosts);
     return strtol(found + strlen(name), NULL, 10);

@@ -79,12 +79,11 @@ static bool read_body(struct wire *wire, char *body, int64_t deadline_ms)
 int http_post(struct wire *wire, const char *path, const char *json,
               char body[HTTP_BODY_SIZE], int64_t deadline_ms)
 {
-    const char *line;
     int status = 0;
 
     if (!send_request(wire, path, json, deadline_ms))
         return 0;
-    line = wire_line(wire, deadline_ms);
+    const char *line = wire_line(wire, deadline_ms);
     if (line == NULL || sscanf(line, "HTTP/1.1 %d", &status) != 1 ||
         !read_body(wire, body, deadline_ms)) {
         wire_drop(wire);

@@ -113,12 +113,11 @@ bool sql_ask(struct sql *db, int64_t *ret_values, unsigned count,
 {
     char statement[STATEMENT_MAX];
     va_list args;
-    int length;
 
     if (!sql_connect(db))
         return false;
     va_start(args, format);
-    length = vsnprintf(statement, sizeof(statement), format, args);
+    int length = vsnprintf(statement, sizeof(statement), format, args);
     va_end(args);
     if (mysql_send_query(db->mysql, statement, (unsigned long)length) != 0 ||
         !answered(db)) {

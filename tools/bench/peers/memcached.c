@@ -45,14 +45,13 @@ static bool memcached_attempt(void *client, int64_t deadline)
 {
     struct client *c = client;
     char command[256];
-    const char *answer;
 
     (void)deadline;
     (void)snprintf(command, sizeof(command), "add %s 0 %lld %d\r\n%s\r\n",
                    c->base.opts.name, (long long)(c->base.opts.ttl_ms / 1000),
                    TOKEN_SIZE - 1, c->base.token);
     c->base.valid_until_ms -= GRAIN_MS;
-    answer = ask(c, command);
+    const char *answer = ask(c, command);
     return answer != NULL && strcmp(answer, "STORED") == 0;
 }
 
@@ -61,17 +60,15 @@ static int look(struct client *c, unsigned long long *ret_cas)
 {
     char command[256];
     int64_t deadline = now_ms() + c->base.opts.ttl_ms / 2;
-    const char *line;
-    bool ours;
 
     (void)snprintf(command, sizeof(command), "gets %s\r\n", c->base.opts.name);
-    line = ask(c, command);
+    const char *line = ask(c, command);
     if (line == NULL)
         return -1;
     if (sscanf(line, "VALUE %*s %*s %*s %llu", ret_cas) != 1)
         return 0;
     line = wire_line(&c->wire, deadline);
-    ours = line != NULL && strcmp(line, c->base.token) == 0;
+    bool ours = line != NULL && strcmp(line, c->base.token) == 0;
     if (line == NULL || wire_line(&c->wire, deadline) == NULL) /* END */
         return -1;
     return ours;
@@ -81,7 +78,6 @@ static enum rival_result memcached_release(void *client)
 {
     struct client *c = client;
     char command[256];
-    const char *answer;
     unsigned long long cas;
 
     switch (look(c, &cas)) {
@@ -94,7 +90,7 @@ static enum rival_result memcached_release(void *client)
     }
     (void)snprintf(command, sizeof(command), "cas %s 0 -1 0 %llu\r\n\r\n",
                    c->base.opts.name, cas);
-    answer = ask(c, command);
+    const char *answer = ask(c, command);
     if (answer == NULL)
         return RIVAL_ERROR;
     return strcmp(answer, "STORED") == 0 ? RIVAL_OK : RIVAL_LOST;

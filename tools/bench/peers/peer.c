@@ -75,11 +75,10 @@ long peer_number(const char *key, long otherwise)
 {
     const char *value = peer_option(key, NULL);
     char *end;
-    long number;
 
     if (value == NULL)
         return otherwise;
-    number = strtol(value, &end, 10);
+    long number = strtol(value, &end, 10);
     if (end == value || *end != '\0')
         peer_error("%s=%s is not a number", key, value);
     return number;

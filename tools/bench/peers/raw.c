@@ -53,12 +53,10 @@ static void on_session(zhandle_t *zh, int type, int state, const char *path,
 
 zhandle_t *raw_open(void)
 {
-    zhandle_t *zh;
-
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    zh = zookeeper_init(peer_target(), on_session,
-                        (int)peer_number("timeout_ms", TIMEOUT_MS), NULL, NULL,
-                        0);
+    zhandle_t *zh = zookeeper_init(peer_target(), on_session,
+                                   (int)peer_number("timeout_ms", TIMEOUT_MS),
+                                   NULL, NULL, 0);
     if (zh == NULL)
         peer_error("zookeeper_init");
     if (peer_number("resolve", 1) == 0)

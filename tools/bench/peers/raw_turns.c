@@ -84,11 +84,10 @@ static void on_list(int rc, const struct String_vector *names,
 {
     struct member *m = (struct member *)user;
     char path[RAW_NODE_MAX * 2];
-    const char *before;
 
     (void)stat;
     raw_check("list", rc);
-    before = nearest_before(names, m->node);
+    const char *before = nearest_before(names, m->node);
     if (before == NULL) {
         raw_check("delete", zoo_adelete(m->zh, m->node, -1, on_deleted, m));
         return;

@@ -156,10 +156,9 @@ static bool hash_holds(void *client)
 static enum rival_result hash_release(void *client)
 {
     struct client *c = client;
-    int64_t left;
 
     watchdog_hold(&c->dog, false);
-    left = run(c, &c->base.redis, leave);
+    int64_t left = run(c, &c->base.redis, leave);
     if (left == NO_ANSWER)
         return RIVAL_ERROR;
     return left >= 0 ? RIVAL_OK : RIVAL_LOST;

@@ -13,12 +13,11 @@ static bool set_attempt(void *client, int64_t deadline)
     struct redis_client *c = client;
     struct redis_set set;
     redisReply *reply;
-    bool held;
 
     (void)deadline;
     redis_set_make(&set, c->base.opts.name, c->base.token, c->base.opts.ttl_ms);
     reply = redis_call(&c->redis, 6, set.argv);
-    held = reply != NULL && reply->type == REDIS_REPLY_STATUS;
+    bool held = reply != NULL && reply->type == REDIS_REPLY_STATUS;
     freeReplyObject(reply);
     return held;
 }

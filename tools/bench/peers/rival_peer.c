@@ -59,17 +59,15 @@ void rival_check(const char *what, enum rival_result result)
 static void cycle(struct contender *c)
 {
     int64_t start = now_ns();
-    int64_t waited_ns;
-    enum rival_result result;
 
     rival_check("acquire", rival_acquire(lock, c->client, -1));
-    waited_ns = now_ns() - start;
+    int64_t waited_ns = now_ns() - start;
     c->grants++;
     c->waited_ns += waited_ns;
     if (waited_ns > c->longest_ns)
         c->longest_ns = waited_ns;
     /* A lock that was lost before its release is a figure, no error. */
-    result = lock->release(c->client);
+    enum rival_result result = lock->release(c->client);
     if (result == RIVAL_LOST)
         atomic_fetch_add(&lost, 1);
     else

@@ -105,11 +105,10 @@ ssize_t send(int fd, const void *buf, size_t n, int flags)
 ssize_t recv(int fd, void *buf, size_t n, int flags)
 {
     static ssize_t (*real)(int, void *, size_t, int);
-    ssize_t got;
 
     if (real == NULL)
         find_real("recv", &real);
-    got = real(fd, buf, n, flags);
+    ssize_t got = real(fd, buf, n, flags);
     if (got > 0 && is_between(SENT, ANSWERED))
         reach(RECEIVED);
     return got;

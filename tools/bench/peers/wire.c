@@ -89,8 +89,6 @@ bool wire_send(struct wire *wire, const char *data, size_t len,
 /* Read more of what is there. */
 static bool fill(struct wire *wire, int64_t deadline_ms)
 {
-    ssize_t n;
-
     if (wire->fd < 0)
         return false;
     memmove(wire->buffer, wire->buffer + wire->next, wire->used - wire->next);
@@ -101,8 +99,8 @@ static bool fill(struct wire *wire, int64_t deadline_ms)
     errno = ETIMEDOUT;
     if (!ready(wire, POLLIN, deadline_ms))
         return give_up(wire, "no answer");
-    n = recv(wire->fd, wire->buffer + wire->used,
-             sizeof(wire->buffer) - wire->used, 0);
+    ssize_t n = recv(wire->fd, wire->buffer + wire->used,
+                     sizeof(wire->buffer) - wire->used, 0);
     if (n <= 0)
         return give_up(wire, "receive");
     wire->used += (size_t)n;

@@ -34,7 +34,6 @@ static bool is_shared; /* several hold it at a time */
 static bool acquire(struct member *m, struct lock *lock)
 {
     int64_t begin = peer_now_ns();
-    int64_t waited;
 
     if (is_tolerant) {
         if (lock_try_acquire(lock) != ZKR_OK)
@@ -42,7 +41,7 @@ static bool acquire(struct member *m, struct lock *lock)
     } else {
         lock_acquire(lock);
     }
-    waited = peer_now_ns() - begin;
+    int64_t waited = peer_now_ns() - begin;
     m->waited += waited;
     m->longest = waited > m->longest ? waited : m->longest;
     return true;

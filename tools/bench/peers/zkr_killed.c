@@ -44,11 +44,10 @@ static pid_t start_holder(int *ret_stdin)
     char line[64] = "";
     int out[2];
     int in[2];
-    pid_t pid;
 
     if (pipe(out) != 0 || pipe(in) != 0)
         peer_error("pipe");
-    pid = fork();
+    pid_t pid = fork();
     if (pid < 0)
         peer_error("fork");
     if (pid == 0)
@@ -80,8 +79,6 @@ static void await_node(long nodes)
 static int64_t cycle(void)
 {
     zkr_grant *grant;
-    int64_t begin;
-    int64_t spent;
     int holder_stdin;
     pid_t pid = start_holder(&holder_stdin);
     long nodes = ephemeral_nodes(peer_target());
@@ -90,11 +87,11 @@ static int64_t cycle(void)
           zkr_mutex_acquire_async(mutex, -1, on_granted, NULL, NULL));
     await_node(nodes + 1);
     (void)usleep(HOLD_US);
-    begin = peer_now_ns();
+    int64_t begin = peer_now_ns();
     (void)kill(pid, SIGKILL);
     if (read(granted[0], &grant, sizeof(grant)) != sizeof(grant))
         peer_error("read");
-    spent = peer_now_ns() - begin;
+    int64_t spent = peer_now_ns() - begin;
     (void)waitpid(pid, NULL, 0);
     (void)close(holder_stdin);
     check("release", zkr_grant_release(grant));

@@ -178,18 +178,14 @@ static void add_growth(const struct usage *before, const struct usage *after,
 
 void line_run(long n)
 {
-    struct usage before;
-    struct usage waiting;
-    int64_t begin;
-
     if (n == 0)
         return;
     hold();
     forget_peak();
-    before = usage_now();
-    begin = peer_now_ns();
+    struct usage before = usage_now();
+    int64_t begin = peer_now_ns();
     enter(n);
-    waiting = usage_now();
+    struct usage waiting = usage_now();
     peer_figure("enter_ns", (double)(peer_now_ns() - begin) / (double)n);
     add_growth(&before, &waiting, n);
     peer_begin();
@@ -202,11 +198,10 @@ void line_run(long n)
 void calls_run(long n)
 {
     long claims = peer_number("claims", 2000);
-    int64_t *took;
 
     if (n == 0)
         return;
-    took = calloc((size_t)n, sizeof(*took));
+    int64_t *took = calloc((size_t)n, sizeof(*took));
     if (took == NULL)
         peer_error("out of memory");
     hold();

@@ -114,12 +114,11 @@ void lock_acquire(struct lock *lock)
 int lock_try_release(struct lock *lock)
 {
     zkr_grant *grant = lock->grant;
-    int rc;
 
     lock->grant = NULL;
     if (lock->recipe->owned)
         return zkr_reentrant_mutex_release(lock->lockable);
-    rc = zkr_grant_release(grant);
+    int rc = zkr_grant_release(grant);
     zkr_grant_free(grant);
     return rc;
 }

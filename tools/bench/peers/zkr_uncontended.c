@@ -26,10 +26,9 @@ static long used;
 static int64_t acquire_and_release(struct lock *l)
 {
     int64_t begin = peer_now_ns();
-    int64_t end;
 
     lock_acquire(l);
-    end = peer_now_ns();
+    int64_t end = peer_now_ns();
     lock_release(l);
     return end - begin;
 }
@@ -46,12 +45,10 @@ static int64_t cycle_first(long number)
 {
     int64_t begin = peer_now_ns();
     struct lock l;
-    int64_t ready;
-    int64_t spent;
 
     lock_new(&l, session, recipe, path_of("first", number));
-    ready = peer_now_ns();
-    spent = acquire_and_release(&l);
+    int64_t ready = peer_now_ns();
+    int64_t spent = acquire_and_release(&l);
     lock_free(&l);
     return ready - begin + spent;
 }
