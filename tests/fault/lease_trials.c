@@ -651,6 +651,7 @@ int main(void)
                      : kinds[only % KINDS].hops != 0          ? 1
                                                               : 0
     };
+    test_patience_s = 800; /* of eight trials, on a busy machine */
     int rc = run_with_cluster(&opts, &cluster, setup, NULL);
 
     free(samples);
