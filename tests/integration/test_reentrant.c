@@ -120,15 +120,14 @@ static void stop_here(int signal)
         (void)nanosleep(&a_moment, NULL);
 }
 
-static bool is_granted(void *unused)
+static bool a_claim_is(int state)
 {
     struct zkr__list *claims = &zkr__locks_of(s)->claims;
     bool any = false;
 
     zkr__session_lock(s);
     for (struct zkr__list *l = claims->next; l != claims; l = l->next)
-        any |= ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state ==
-               ZKR__CLAIM_HELD;
+        any |= ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state == state;
     zkr__session_unlock(s);
     return any;
 }
@@ -147,11 +146,11 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
 
     assert_int_equal(sigaction(SIGUSR1, &stop, &before), 0);
     pthread_t t = thread_start(acquire_and_end, m);
-    wait_children(path, 2);
+    AWAIT(a_claim_is(ZKR__CLAIM_WAITING)); /* its thread has left the mutex */
     assert_int_equal(pthread_kill(t, SIGUSR1), 0);
     AWAIT(atomic_load(&is_stopped));
     release(g);
-    assert_true(wait_until(is_granted, NULL, SOON_MS));
+    AWAIT(a_claim_is(ZKR__CLAIM_HELD));
     zkr_reentrant_mutex_free(m);
     m = NULL;
     wait_children(path, 0);
