@@ -170,18 +170,19 @@ static void write_peer(int fd, char peer[PEER_MAX])
         (void)snprintf(peer, PEER_MAX, "%s %s", host, port);
 }
 
-/* Reads until the server hangs up. False: it does not, or sends too much. */
+/* Reads until the server hangs up. False: it does not, or sends too much. Who
+ * is stopped and continued meanwhile gets EINTR, as there is a time-out. */
 static bool receive(struct asking *a, int fd, int64_t deadline)
 {
     ssize_t n = 0;
 
     do {
-        a->size += (size_t)n;
+        a->size += n > 0 ? (size_t)n : 0;
         if (a->size > ANSWER_MAX || !set_deadline(fd, deadline))
             return false;
         grow_block(&a->text, &a->room, 2 * a->size + BLOCK);
         n = recv(fd, a->text + a->size, a->room - a->size, 0);
-    } while (n > 0);
+    } while (n > 0 || (n < 0 && errno == EINTR));
     return n == 0;
 }
 
