@@ -23,7 +23,7 @@ struct zkr__watch {
     bool children;             /* it is on the children, else a data watch */
     bool set;                  /* the client has it, or may have it */
     bool again;  /* the read that sets it is sent again: that one tells more */
-    bool spent;  /* it has fired or was refused: no event comes any more */
+    bool spent;  /* it has fired or was refused: no event comes */
     bool wanted; /* it counts in node->wanted */
     struct zkr__op unwatch;
 };
@@ -47,7 +47,8 @@ void zkr__watch_answered_locked(struct zkr__watch *w, enum zkr__zk_type type,
 void zkr__watch_drop_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* The request that would have set the watch was answered with ZNOAUTH. The
- * watch is kept, because it names the node, and never fires. */
+ * watch is kept, because it names the node. It never fires, unless an earlier
+ * answer to that request has set it. */
 void zkr__watch_refused_locked(struct zkr__watch *w) ZKR__LOCKED;
 
 /* Forgets the watch. It may still fire, so the context is kept. */

@@ -64,7 +64,7 @@ static bool *suspects(const struct across *a)
     return all;
 }
 
-/* Only at the suspects of the first look. */
+/* The second look is at the suspects of the first one only. */
 static int look_again(struct lockctl *ctl, const struct across_opts *opts,
                       struct across *a)
 {

@@ -7,7 +7,7 @@
 #include "common/lockctl.h"
 #include "model/doctor.h"
 
-/* What was found. */
+/* The looks of a verb, and what they have found. */
 struct across {
     struct scan scan;  /* the first look, at all locks */
     struct scan again; /* the second one, at some of them */
@@ -16,8 +16,8 @@ struct across {
     bool blind;               /* there may be findings where it did not see */
 };
 
-/* Finds more than deadlocks in a look of `across`. What is true at the first
- * look only is no finding. */
+/* A judge finds more than deadlocks in a look of `across`. A state that is true
+ * at the first look only is no finding. */
 typedef void across_judge(struct lockctl *ctl, const struct scan *look,
                           struct across *across);
 

@@ -121,7 +121,7 @@ bool servers_tell_twice(const struct servers *s)
 
 /* --- one server --- */
 
-/* For what is asked of the socket next. False: it is too late. */
+/* The deadline counts for the next call on the socket. False: it has passed. */
 static bool set_deadline(int fd, int64_t deadline)
 {
     int64_t left = deadline - clock_now_ms();
@@ -170,8 +170,9 @@ static void write_peer(int fd, char peer[PEER_MAX])
         (void)snprintf(peer, PEER_MAX, "%s %s", host, port);
 }
 
-/* Reads until the server hangs up. False: it does not, or sends too much. Who
- * is stopped and continued meanwhile gets EINTR, as there is a time-out. */
+/* Reads until the server hangs up. False: it does not, or sends too much. A
+ * process that is stopped and continued meanwhile gets EINTR, because the
+ * socket has a time-out. */
 static bool receive(struct asking *a, int fd, int64_t deadline)
 {
     ssize_t n = 0;

@@ -103,8 +103,9 @@ static void join_part(struct place *p, enum zkr__part part)
     slash[slash == p->lock] = '\0';
 }
 
-/* Whether it contends. A lease tells that the directory above is a semaphore;
- * until all nodes were seen, its directories are locks of their own. */
+/* Tells whether the node contends. A lease tells that the directory above is a
+ * semaphore; until all nodes were seen, its directories are locks of their own.
+ */
 static bool settle_place(struct history *h, struct place *p, bool ephemeral)
 {
     enum zkr__part part = zkr__part_of_dir(strrchr(p->lock, '/') + 1);
@@ -125,7 +126,7 @@ static bool settle_place(struct history *h, struct place *p, bool ephemeral)
     return contends(p->name, ephemeral);
 }
 
-/* The directory and the name of a path below the chroot. */
+/* Takes a path below the chroot apart, into directory and name. */
 static bool split(const struct history *h, struct bytes path, struct place *p)
 {
     size_t skip = strlen(h->chroot);

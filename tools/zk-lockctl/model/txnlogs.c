@@ -100,7 +100,7 @@ static bool is_at_end(const struct wire *w)
                   w->left < sizeof(zeros) ? w->left : sizeof(zeros)) == 0;
 }
 
-/* A checksum, a length, and so many bytes that have a 'B' behind them. */
+/* A record has a checksum, a length, so many bytes, and a 'B' behind them. */
 bool txnlog_next(struct txnlog *log, struct txn *ret_txn)
 {
     struct wire *w = &log->left;

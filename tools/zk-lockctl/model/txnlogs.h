@@ -72,7 +72,7 @@ struct txnlog {
 /* 0, or an errno; EBADMSG: not a log that this reads. To be closed then,
  * too. */
 int txnlog_open(struct txnlog *log, const char *file);
-/* What the transactions point to goes. */
+/* Unmaps the file: the texts of its transactions are gone then. */
 void txnlog_close(struct txnlog *log);
 /* False: there is no further one. */
 bool txnlog_next(struct txnlog *log, struct txn *ret_txn);

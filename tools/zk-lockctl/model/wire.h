@@ -77,7 +77,7 @@ static inline struct bytes wire_bytes(struct wire *w)
     return bytes;
 }
 
-/* Permissions, scheme and id, again and again. */
+/* A list of ACLs has permissions, a scheme and an id for each entry. */
 static inline void wire_skip_acls(struct wire *w)
 {
     for (int32_t n = wire_int(w); n > 0 && !w->failed; n--) {

@@ -42,8 +42,8 @@ struct wanted {
     char paths[GRANTS_MAX][ZKR_PATH_MAX + 1];
 };
 
-/* From the request for all of these locks to their release. What was granted is
- * as one grant: it is held as long as each of them is. */
+/* A claim lives from the request for all of its locks to their release. The
+ * grants count as one, which is held as long as each of them is. */
 struct claim {
     const struct wanted *wanted;
     zkr_grant *grants[GRANTS_MAX]; /* in the order of what is wanted */
@@ -59,8 +59,8 @@ struct claim {
     zkr_leader *leader; /* instead of locks */
 };
 
-/* Begin, with `wanted` and `event_fd` set and zeros else. ZKR_OK, or an error
- * of the library. */
+/* Begins a claim whose `wanted` and `event_fd` are set, and all else zero.
+ * ZKR_OK, or an error of the library. */
 int claim_start(struct claim *claim, zkr_session *session, int64_t timeout_ms);
 
 /* Ends it with that error, unless it has its outcome. */
@@ -75,5 +75,5 @@ void claim_done(struct claim *claim);
 
 /* The first that is lost; NULL: none. */
 zkr_grant *claim_lost(const struct claim *claim);
-/* For each of them, as zkr_grant_listen(). */
+/* Listens to each grant, as zkr_grant_listen() does. */
 void claim_listen(const struct claim *claim, zkr_grant_fn fn, void *user);

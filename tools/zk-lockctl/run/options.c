@@ -154,8 +154,9 @@ int run_parse(struct lockctl *ctl, const struct verb *verb,
     return 0;
 }
 
-/* What a label has instead of a character; NULL: itself. ZooKeeper refuses
- * private use and the specials in names, and the library in labels, too. */
+/* Returns the text that a label has instead of a character; NULL: the character
+ * itself. ZooKeeper refuses private use and the specials in names, and the
+ * library refuses them in labels, too. */
 static const char *instead_of(size_t len, uint32_t c)
 {
     if (len == 0 || (c >= 0xe000 && c <= 0xf8ff) ||

@@ -22,8 +22,8 @@ enum { ANSWER_MS = 1000, READS = 16, READERS = 1000 };
 
 /* -- without a request ---------------------------------------------------- */
 
-/* Told by their names alone; not of a semaphore. A reader's node and a writer's
- * go together. */
+/* The recipe is told by the names of the nodes alone, except of a semaphore. A
+ * reader's node and a writer's go together. */
 static bool are_of_kind(const struct zkr_reply *children, enum claim_kind kind)
 {
     uint32_t markers = ZKR__MARKER_BIT(claim_kinds[kind].marker);

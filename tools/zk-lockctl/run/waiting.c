@@ -67,7 +67,7 @@ static bool is_in_way(const struct zkr_participant *p, enum claim_kind kind)
            (strchr(p->name, '/') != NULL) == (kind == CLAIM_SEMAPHORE);
 }
 
-/* A queue as one who waits in it sees it. */
+/* The queue as a claim that waits in it sees it. */
 struct queue {
     size_t holders; /* 0 also when one is our own: that lock is not the one we
                        wait for */
@@ -77,8 +77,8 @@ struct queue {
     bool unread;
 };
 
-/* Without a node of ours all are before us. A contender of a semaphore may have
- * made its lease already: its turn counts. */
+/* Without a node of ours all contenders are before us. A contender of a
+ * semaphore may have made its lease already: its turn counts. */
 static struct queue look_at(const struct lock *lock, enum claim_kind kind,
                             int64_t session)
 {

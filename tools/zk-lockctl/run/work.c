@@ -18,8 +18,8 @@
 #include "common/words.h"
 #include "protocol/owner.h"
 
-/* LIVES_MS: so long may take what is asked to say more of a loss, or of a
- * request. */
+/* A question that only makes the words about a loss, or about a request, better
+ * may take LIVES_MS. */
 enum { KILL_AGAIN_MS = 50, LIVES_MS = 300 };
 
 enum { WHY_LOST_MAX = ZKR_PATH_MAX + 64 + REASON_SHOWN_MAX };
@@ -37,7 +37,8 @@ struct work {
     int64_t kill_ms; /* when who was told to end is killed; 0: nobody was */
 };
 
-/* -- until when they are ours, and why no more ---------------------------- */
+/* -- until when the locks are ours, and why no more
+ * ---------------------------- */
 
 /* All of them are ours as long as each is. The states are in the order in which
  * they get worse. */
@@ -308,7 +309,8 @@ static int64_t obey_policy(struct work *w, const struct policy_view *view)
                : view->now_ms + KILL_AGAIN_MS;
 }
 
-/* -- a request for them --------------------------------------------------- */
+/* -- a request for the locks
+ * --------------------------------------------------- */
 
 static void on_written(int error, const struct zkr_reply *reply, void *user)
 {

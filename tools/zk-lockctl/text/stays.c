@@ -227,7 +227,8 @@ struct spread {
     int64_t longest_ms;
 };
 
-/* One grant, with its durations as the longest; or all of one name. */
+/* A row: one grant, whose durations are the longest, or all grants of a name.
+ */
 struct usage {
     char *name; /* of the lock, or of its owner */
     size_t grants;
@@ -266,8 +267,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Of the durations there of so many grants. Those that are not known come first
- * in their order. */
+/* Returns the spread of the durations at that place of so many grants. The
+ * durations that are not known are first in the order. */
 static struct spread spread_of(const struct usage *grants, size_t count,
                                size_t at, int64_t *ms)
 {
@@ -308,7 +309,7 @@ static size_t collect(const struct past_rows *rows, enum usage_by by,
     return count;
 }
 
-/* In place of the grants of one name stands their sum. */
+/* Puts the sum of the grants of one name in their place. */
 static size_t sum_up(struct usage *all, size_t count, int64_t *ms)
 {
     size_t sums = 0;
