@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the model and the view of top, for looks, keys, and sizes of the
+/* Tests of the lists and the picture of top, for looks, keys, and sizes of the
  * screen, without servers and without a terminal; and of its columns. */
-#include "top/picture.h"
+#include "top/top.h"
 #include "unit.h"
 
+#define NCURSES_NOMACROS
+#include <curses.h> /* for KEY_* only */
 #include <locale.h>
-
-#include "common/lockctl.h"
 
 enum { T0 = 1000000, NODES_MAX = 256, IN_PART = 10 /* a look of that time */ };
 
@@ -14,10 +14,13 @@ static struct zkr_participant nodes[NODES_MAX];
 static char names[NODES_MAX][2];
 static size_t node_count;
 
-static struct top_model model;
-static struct top_view view;
-static struct top_picture picture;
-static struct top_status status;
+static struct top top;
+
+/* What is on the screen. */
+static struct {
+    char text[GRID_CELL_MAX];
+    enum top_style style;
+} lines[30];
 
 /* Contenders are "a1H b2 c3F": a name, a token, and H holds, F foreign. They
  * are there since T0. */
@@ -93,34 +96,41 @@ static void look(int64_t after_ms, ...)
         scan.locks[scan.count++] =
             make_lock(path, va_arg(args, const char *), scan.at_ms);
     va_end(args);
-    top_model_take(&model, &scan);
+    top_take(&top, &scan);
     scan_done(&scan);
-    status.now_ms = T0 + after_ms;
+    top.now_ms = T0 + after_ms;
 }
 
 static void resize(int width, int height)
 {
-    top_picture_resize(&picture, (struct top_size){ width, height });
+    top.width = width;
+    top.height = height;
+}
+
+static void paint(int y, enum top_style style, const char *text)
+{
+    assert_in_range(y, 0, COUNT(lines) - 1);
+    assert_string_equal(lines[y].text, ""); /* each is painted once */
+    assert_true(grid_width(text) <= top.width);
+    (void)strcpy(lines[y].text, text);
+    lines[y].style = style;
 }
 
 static void draw(void)
 {
-    top_view_settle(&view, &model, top_picture_page(&picture));
-    top_picture_draw(&picture, &view, &model, &status);
-    for (int i = 0; i < picture.size.height; i++)
-        assert_true(grid_width(picture.lines[i].text) <= picture.size.width);
+    memset(lines, 0, sizeof(lines));
+    top_draw(&top);
 }
 
 static void press(const char *keys)
 {
     for (; *keys != '\0'; keys++)
-        assert_int_not_equal(top_view_key(&view, &model, (uint32_t)*keys),
-                             TOP_QUIT);
+        assert_int_not_equal(top_press(&top, (uint32_t)*keys), TOP_QUIT);
 }
 
 static void press_key(uint32_t key)
 {
-    assert_int_equal(top_view_key(&view, &model, key), TOP_GO_ON);
+    assert_int_equal(top_press(&top, key), TOP_GO_ON);
 }
 
 /* Compares the beginning of a line, with blanks squeezed. */
@@ -130,7 +140,7 @@ static void line_is(int i, const char *want)
     size_t n = 0;
 
     draw();
-    const char *at = picture.lines[i].text + strspn(picture.lines[i].text, " ");
+    const char *at = lines[i].text + strspn(lines[i].text, " ");
     for (; *at != '\0'; at++) {
         if (*at != ' ' || (at[1] != ' ' && at[1] != '\0'))
             text[n++] = *at;
@@ -146,8 +156,8 @@ static void shown_is(const char *want)
     char text[64] = "";
 
     draw();
-    for (size_t i = 0; i < model.shown_count; i++) {
-        const char *path = model.shown[i]->path;
+    for (size_t i = 0; i < top.count; i++) {
+        const char *path = ((const struct lock *)top.rows[i])->path;
 
         (void)strncat(text, path + strlen(path) - 1, 1);
     }
@@ -157,30 +167,29 @@ static void shown_is(const char *want)
 static char cursor(void)
 {
     draw();
-    assert_true(view.cursors[TOP_MODE_LOCKS].at < model.shown_count);
-    const char *path = model.shown[view.cursors[TOP_MODE_LOCKS].at]->path;
+    size_t at = top.lists[TOP_LOCKS].at;
+    assert_true(at < top.count);
+    const char *path = ((const struct lock *)top.rows[at])->path;
     return path[strlen(path) - 1];
 }
 
 static int setup(void)
 {
     node_count = 0;
-    view = (struct top_view){ .sort = TOP_LOCK };
-    status = (struct top_status){ .ensemble = "zk1:2181",
-                                  .state = "connected",
-                                  .is_connected = true,
-                                  .error = "",
-                                  .took_ms = 12,
-                                  .interval_ms = 2000 };
+    top = (struct top){ .sort = TOP_LOCK,
+                        .ensemble = "zk1:2181",
+                        .state = "connected",
+                        .is_connected = true,
+                        .took_ms = 12,
+                        .interval_ms = 2000,
+                        .paint = paint };
     resize(80, 24);
     return 0;
 }
 
 static int teardown(void)
 {
-    top_picture_done(&picture);
-    top_view_done(&view);
-    top_model_done(&model);
+    top_done(&top);
     return 0;
 }
 
@@ -197,16 +206,16 @@ TEST(locks_are_sorted_by_each_column)
 {
     look_at_three(1000);
     shown_is("abc");
-    view.sort = TOP_WAIT;
+    top.sort = TOP_WAIT;
     shown_is("cba");
-    view.sort = TOP_TOKEN;
+    top.sort = TOP_TOKEN;
     shown_is("abc");
-    view.sort = TOP_HOLDER;
+    top.sort = TOP_HOLDER;
     shown_is("abc");
-    view.reversed = true;
+    top.reversed = true;
     shown_is("cba");
-    view.sort = TOP_LONGEST; /* locks that nobody waits for come last, */
-    view.reversed = false;
+    top.sort = TOP_LONGEST; /* locks that nobody waits for come last, */
+    top.reversed = false;
     shown_is("bca"); /* and equals are sorted by path */
 }
 
@@ -225,7 +234,7 @@ TEST(keys_change_the_order)
     line_is(2, "sorted by TOKEN");
     press(">");
     line_is(2, "sorted by LOCK");
-    assert_int_equal(picture.lines[3].style, TOP_BAR);
+    assert_int_equal(lines[3].style, TOP_BAR);
 }
 
 TEST(the_filter_is_part_of_a_lock_or_holder)
@@ -234,17 +243,17 @@ TEST(the_filter_is_part_of_a_lock_or_holder)
     press("/HOST-B");
     shown_is("b");
     line_is(23, "/HOST-B_ Enter keep Esc clear");
-    press_key(KEY_IS_BACKSPACE);
+    press_key(TOP_KEY + KEY_BACKSPACE);
     shown_is("abc");
     press("xy");
     shown_is("");
-    press_key(KEY_IS_ESCAPE);
+    press_key('\033');
     shown_is("abc");
     press("//c");
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     shown_is("c");
     line_is(2, "sorted by LOCK, 1 with \"/c\"");
-    press_key(KEY_IS_ESCAPE);
+    press_key('\033');
     shown_is("abc");
 }
 
@@ -260,19 +269,19 @@ TEST(owners_are_listed_by_their_locks)
     line_is(6, "host-d:43 job 1 <=1.0s 2 1.0s");
     line_is(7, "");
     press("KRj");
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     shown_is("b");
-    press_key(KEY_IS_ESCAPE);
+    press_key('\033');
     shown_is("abc");
     press("o");
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     shown_is("ac");
-    press_key(KEY_IS_ESCAPE);
+    press_key('\033');
     press("o?qq");
     shown_is("abc");
     look(2000, NULL);
     press("oj");
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     line_is(3, "OWNER");
 }
 
@@ -282,14 +291,14 @@ TEST(the_filter_has_characters_of_several_bytes)
     look(1000, "/\u00e9t\u00e9", "a1H", "/z", "b2H", NULL);
     press("/");
     press_key(0xe9);
-    assert_int_equal(model.shown_count, 1);
+    assert_int_equal(top.count, 1);
     press_key(0x65e5);
-    assert_int_equal(model.shown_count, 0);
-    press_key(KEY_IS_BACKSPACE);
-    assert_string_equal(view.filter, "\u00e9");
-    press_key(KEY_IS_UP);
-    press_key(0x1b);
-    assert_string_equal(view.filter, "\u00e9");
+    assert_int_equal(top.count, 0);
+    press_key(TOP_KEY + KEY_BACKSPACE);
+    assert_string_equal(top.filter, "\u00e9");
+    press_key(TOP_KEY + KEY_UP);
+    press_key(0x01);
+    assert_string_equal(top.filter, "\u00e9");
 }
 
 /* --- the cursor --- */
@@ -323,17 +332,17 @@ TEST(the_list_scrolls_with_the_cursor)
     look(1000, "/a", "a1H", "/b", "a1H", "/c", "a1H", "/d", "a1H", "/e", "a1H",
          NULL);
     line_is(4, "/a");
-    press_key(KEY_IS_PAGE_DOWN);
+    press_key(TOP_KEY + KEY_NPAGE);
     line_is(5, "/c");
-    press_key(KEY_IS_END);
+    press_key(TOP_KEY + KEY_END);
     line_is(5, "/e");
-    assert_int_equal(picture.lines[5].style, TOP_CURSOR);
+    assert_int_equal(lines[5].style, TOP_CURSOR);
     press("kk");
     line_is(4, "/c");
-    press_key(KEY_IS_DOWN);
-    press_key(KEY_IS_PAGE_UP);
-    press_key(KEY_IS_UP);
-    press_key(KEY_IS_HOME);
+    press_key(TOP_KEY + KEY_DOWN);
+    press_key(TOP_KEY + KEY_PPAGE);
+    press_key(TOP_KEY + KEY_UP);
+    press_key(TOP_KEY + KEY_HOME);
     press("k");
     assert_int_equal(cursor(), 'a');
 }
@@ -379,16 +388,16 @@ TEST(less_important_columns_go_first)
 TEST(enter_shows_the_queue)
 {
     look(3000, "/c", "d1H e2 f3 x4F", NULL);
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     line_is(1, "/c mutex (zkrecipes) held 3 in the queue");
     line_is(3, "POS STATE OWNER LABEL SESSION SINCE BLOCKED-BY TOKEN");
     line_is(4, "0 HELD host-d:43 job - 0xa3 <=3.0s - 1");
     line_is(5, "1 wait host-e:44 job - 0xa4 3.0s pos 0 2");
     line_is(7, "- foreign");
-    assert_int_equal(picture.lines[7].style, TOP_DIM);
+    assert_int_equal(lines[7].style, TOP_DIM);
     press("jjjj");
     draw();
-    assert_int_equal(picture.lines[7].style, TOP_CURSOR);
+    assert_int_equal(lines[7].style, TOP_CURSOR);
     press("q");
     line_is(4, "/c mutex zkrecipes held");
 }
@@ -398,12 +407,12 @@ TEST(enter_shows_the_queue)
 TEST(the_queue_is_that_of_one_lock)
 {
     look_at_three(1000);
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     look(2000, "/0", "z9H", "/a", "a5H", NULL);
     line_is(1, "/a mutex");
     look(3000, "/0", "z9H", NULL);
     line_is(1, "nobody uses this lock now");
-    press_key(KEY_IS_ESCAPE);
+    press_key('\033');
     line_is(4, "/0 mutex zkrecipes held");
 }
 
@@ -411,46 +420,46 @@ TEST(the_queue_is_that_of_one_lock)
 TEST(in_a_queue_the_cursor_follows_its_contender)
 {
     look(1000, "/a", "a1H b2 c3 d4", NULL);
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     draw();
     press("jj");
     look(2000, "/a", "b2H c3 d4", NULL);
     draw();
-    assert_int_equal(view.cursors[TOP_MODE_QUEUE].at, 1);
+    assert_int_equal(top.lists[TOP_QUEUE].at, 1);
     look(3000, "/a", "b2H d4", NULL); /* it has gone: the line is another's */
     draw();
-    assert_int_equal(view.cursors[TOP_MODE_QUEUE].at, 1);
+    assert_int_equal(top.lists[TOP_QUEUE].at, 1);
     press("k");
     look(4000, "/a", "e5H b2", NULL); /* the first line is the holder's */
     draw();
-    assert_int_equal(view.cursors[TOP_MODE_QUEUE].at, 0);
+    assert_int_equal(top.lists[TOP_QUEUE].at, 0);
 }
 
 TEST(an_old_picture_says_so)
 {
     line_is(1, "looking...");
     look_at_three(1000);
-    status.now_ms += 3000;
+    top.now_ms += 3000;
     line_is(2, "sorted by LOCK");
-    status.now_ms += 2000;
+    top.now_ms += 2000;
     line_is(2, "STALE, 5.0s old: no answer yet");
-    status.is_connected = false;
-    status.state = "connection lost";
+    top.is_connected = false;
+    top.state = "connection lost";
     line_is(2, "STALE, 5.0s old: connection lost");
-    (void)strcpy(status.error, "deadline passed"); /* because of that */
+    (void)strcpy(top.error, "deadline passed"); /* because of that */
     line_is(2, "STALE, 5.0s old: connection lost");
-    status.is_connected = true;
+    top.is_connected = true;
     line_is(2, "STALE, 5.0s old: deadline passed");
-    assert_int_equal(picture.lines[2].style, TOP_BAD);
+    assert_int_equal(lines[2].style, TOP_BAD);
     line_is(4, "/a mutex zkrecipes held");
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     line_is(2, "STALE, 5.0s old: deadline passed");
 }
 
 TEST(help_is_one_key_away_and_back)
 {
     look_at_three(1000);
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     press("?");
     line_is(2, "Up Down j k");
     press("?jjs/");
@@ -458,28 +467,28 @@ TEST(help_is_one_key_away_and_back)
     press("q");
     line_is(1, "/a mutex");
     press("q");
-    assert_int_equal(top_view_key(&view, &model, 'q'), TOP_QUIT);
+    assert_int_equal(top_press(&top, 'q'), TOP_QUIT);
 }
 
 TEST(escape_does_not_end_it)
 {
     look_at_three(1000);
-    press_key(KEY_IS_ESCAPE);
-    press_key(KEY_IS_ESCAPE);
+    press_key('\033');
+    press_key('\033');
     shown_is("abc");
 }
 
 TEST(data_of_others_is_escaped)
 {
     look(1000, "/\033]0;x\a", "a1H", NULL);
-    (void)strcpy(model.scan.locks[0].items[0].owner.label, "\033[2J");
+    (void)strcpy(top.scan.locks[0].items[0].owner.label, "\033[2J");
     resize(140, 24);
     line_is(4, "/\\x1B]0;x\\x07 mutex zkrecipes held");
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     line_is(1, "/\\x1B]0;x\\x07 mutex");
-    for (int i = 0; i < picture.size.height; i++)
-        assert_null(strchr(picture.lines[i].text, '\033'));
-    assert_has(picture.lines[4].text, "\\x1B[2J");
+    for (int i = 0; i < top.height; i++)
+        assert_null(strchr(lines[i].text, '\033'));
+    assert_has(lines[4].text, "\\x1B[2J");
 }
 
 TEST(where_nobody_holds_nobody_is_asked)
@@ -496,7 +505,7 @@ TEST(nobody_is_a_list_too)
     look(1000, NULL);
     line_is(1, "0 locks, 0 held, 0 waiting");
     press("jkGg");
-    press_key(KEY_IS_ENTER);
+    press_key('\r');
     line_is(1, "0 locks");
 }
 

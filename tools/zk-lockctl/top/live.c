@@ -16,7 +16,6 @@
 #include "common/stop.h"
 #include "common/words.h"
 #include "model/mirror.h"
-#include "top/screen.h"
 #include "top/top.h"
 
 enum {
@@ -27,11 +26,7 @@ enum {
 };
 
 struct live {
-    struct lockctl *ctl;
-    struct top_opts *opts;
-    struct top_model model;
-    struct top_picture picture;
-    struct top_status status;
+    struct top *top;
     struct mirror *mirror; /* NULL: the session was not connected yet */
     int64_t due_ms;        /* of the next look, by clock_now_ms() */
     int64_t began_ms;      /* of the look that waits for the servers; 0: none
@@ -41,26 +36,19 @@ struct live {
     bool quit;
 };
 
-static void draw(struct live *l)
+static void draw(struct top *t)
 {
-    struct top_size size = top_screen_size();
-
-    l->status.state = lockctl_connection(l->ctl);
-    l->status.now_ms = clock_wall_ms();
-    if (size.width != l->picture.size.width ||
-        size.height != l->picture.size.height)
-        top_picture_resize(&l->picture, size);
-    top_view_settle(&l->opts->view, &l->model, top_picture_page(&l->picture));
-    top_picture_draw(&l->picture, &l->opts->view, &l->model, &l->status);
-    top_screen_paint(&l->picture);
+    t->state = lockctl_connection(t->ctl);
+    t->now_ms = clock_wall_ms();
+    top_screen_draw(t);
 }
 
 /* --- looks: nobody waits for the servers --- */
 
 static int start_mirror(struct live *l)
 {
-    const struct mirror_opts opts = { .ctl = l->ctl,
-                                      .paths = &l->opts->root,
+    const struct mirror_opts opts = { .ctl = l->top->ctl,
+                                      .paths = &l->top->root,
                                       .path_count = 1,
                                       .below = true,
                                       .look.barriers = true,
@@ -90,45 +78,47 @@ static void note_missing(const char *root, struct scan *scan)
 /* If it is time, and all locks are known. */
 static void on_look(struct live *l)
 {
+    struct top *t = l->top;
     char detail[SCAN_DETAIL_MAX] = "";
     struct scan scan;
     int64_t now_ms = clock_now_ms();
     int rc = ZKR_OK;
 
-    if (now_ms < l->due_ms || !lockctl_is_connected(l->ctl))
+    if (now_ms < l->due_ms || !lockctl_is_connected(t->ctl))
         return;
     if (l->began_ms == 0)
         l->began_ms = now_ms;
     if (l->mirror == NULL)
         rc = start_mirror(l);
     if (rc == ZKR_OK &&
-        !mirror_is_ready(l->mirror, l->ctl->timeout_ms, &rc, detail))
+        !mirror_is_ready(l->mirror, t->ctl->timeout_ms, &rc, detail))
         return;
     if (l->mirror != NULL)
         (void)mirror_tick(l->mirror);
-    l->status.error[0] = '\0';
+    t->error[0] = '\0';
     if (rc == ZKR_OK) {
         scan = mirror_scan(l->mirror);
-        note_missing(l->opts->root, &scan);
-        l->status.took_ms = clock_now_ms() - l->began_ms;
-        top_model_take(&l->model, &scan);
+        note_missing(t->root, &scan);
+        t->took_ms = clock_now_ms() - l->began_ms;
+        top_take(t, &scan);
     }
     l->began_ms = 0;
-    l->due_ms = clock_now_ms() + l->opts->interval_ms;
+    l->due_ms = clock_now_ms() + t->interval_ms;
     if (rc != ZKR_OK)
         (void)escape_string(detail[0] == '\0' ? zkr_strerror(rc) : detail,
-                            l->status.error, sizeof(l->status.error));
+                            t->error, sizeof(t->error));
 }
 
 /* A look that has failed meanwhile is no reason to wait with the next. */
 static void on_connection(struct live *l)
 {
-    bool was_connected = l->status.is_connected;
+    struct top *t = l->top;
+    bool was_connected = t->is_connected;
 
-    l->status.is_connected = lockctl_is_connected(l->ctl);
-    if (l->status.is_connected && !was_connected)
+    t->is_connected = lockctl_is_connected(t->ctl);
+    if (t->is_connected && !was_connected)
         l->due_ms = clock_now_ms();
-    l->quit = l->quit || lockctl_is_over(l->ctl);
+    l->quit = l->quit || lockctl_is_over(t->ctl);
 }
 
 /* --- what the user wants done: another verb has the terminal meanwhile --- */
@@ -137,7 +127,7 @@ enum { ARGS_MAX = SETTING_COUNT + 8, OPTION_ROOM = 4096 };
 
 /* The command line of a verb; the ensemble is that of top, whichever way it was
  * named. In static memory, as there is one at a time. */
-static char **arguments(const struct lockctl *ctl, const struct top_act *act)
+static char **arguments(const struct top *t)
 {
     static char settings[SETTING_COUNT][OPTION_ROOM];
     static char token[WORD_MAX];
@@ -145,33 +135,33 @@ static char **arguments(const struct lockctl *ctl, const struct top_act *act)
     size_t n = 0;
 
     args[n++] = "zk-lockctl";
-    args[n++] = act->verb;
+    args[n++] = t->verb;
     for (enum setting i = 0; i < SETTING_COUNT; i++) {
-        if (ctl->settings[i] == NULL)
+        if (t->ctl->settings[i] == NULL)
             continue;
         (void)snprintf(settings[i], OPTION_ROOM, "--%s=%s",
-                       setting_options[i].name, ctl->settings[i]);
+                       setting_options[i].name, t->ctl->settings[i]);
         args[n++] = settings[i];
     }
-    if (act->token != 0) {
+    if (t->token != 0) {
         args[n++] = "--token";
-        args[n++] = word_token(act->token, token);
+        args[n++] = word_token(t->token, token);
     }
     args[n++] = "--";
-    args[n++] = act->path;
+    args[n++] = t->lock->path;
     args[n] = NULL;
     return (char **)(uintptr_t)args;
 }
 
 /* As the user would type it; the path was chosen by others. */
-static void show(const struct top_act *act)
+static void show(const struct top *t)
 {
-    char *word = shell_path(act->path);
+    char *word = shell_path(t->lock->path);
     char token[WORD_MAX];
 
-    (void)printf("\n$ zk-lockctl %s", act->verb);
-    if (act->token != 0)
-        (void)printf(" --token %s", word_token(act->token, token));
+    (void)printf("\n$ zk-lockctl %s", t->verb);
+    if (t->token != 0)
+        (void)printf(" --token %s", word_token(t->token, token));
     (void)printf(" %s\n", word);
     free(word);
 }
@@ -231,28 +221,21 @@ static void run_verb(char **args, const sigset_t *mask)
 }
 
 /* Leaves the screen, shows the command, and runs it when the user presses
- * Enter. True: top is to end. */
-static bool hand_over(const struct lockctl *ctl, const struct top_act *act,
-                      int signals, const sigset_t *mask)
+ * Enter. */
+static void hand_over(struct live *l)
 {
-    char **args = arguments(ctl, act);
-    bool told = false;
+    char **args = arguments(l->top);
 
     top_screen_end();
-    show(act);
-    if (wait_for_enter("Enter runs it, anything else does not: ", signals)) {
-        run_verb(args, mask);
-        told = is_told_to_end(signals);
-        if (!told)
-            (void)wait_for_enter("Enter goes back to top: ", signals);
+    show(l->top);
+    if (wait_for_enter("Enter runs it, anything else does not: ", l->signals)) {
+        run_verb(args, &l->before);
+        l->quit = is_told_to_end(l->signals);
+        if (!l->quit)
+            (void)wait_for_enter("Enter goes back to top: ", l->signals);
     }
     top_screen_restore();
-    return is_told_to_end(signals) || told;
-}
-
-static void act(struct live *l)
-{
-    l->quit = hand_over(l->ctl, &l->opts->view.act, l->signals, &l->before);
+    l->quit = is_told_to_end(l->signals) || l->quit;
     look_now(l);
 }
 
@@ -261,7 +244,7 @@ static void on_keys(struct live *l)
     uint32_t key;
 
     while (!l->quit && top_screen_key(&key)) {
-        switch (top_view_key(&l->opts->view, &l->model, key)) {
+        switch (top_press(l->top, key)) {
         case TOP_QUIT:
             l->quit = true;
             break;
@@ -269,7 +252,7 @@ static void on_keys(struct live *l)
             look_now(l);
             break;
         case TOP_ACT:
-            act(l);
+            hand_over(l);
             break;
         case TOP_GO_ON:
             break;
@@ -325,7 +308,7 @@ static void go_on(struct live *l)
         on_connection(l);
         on_keys(l);
         if (!l->quit)
-            draw(l);
+            draw(l->top);
     } while (!l->quit && await(l));
 }
 
@@ -357,11 +340,9 @@ static void give_signals_back(struct live *l)
 static void done(struct live *l)
 {
     stop_soon();
-    mirror_close(l->ctl, l->mirror);
+    mirror_close(l->top->ctl, l->mirror);
     stop_end();
-    top_picture_done(&l->picture);
-    top_model_done(&l->model);
-    top_view_done(&l->opts->view);
+    top_done(l->top);
     give_signals_back(l);
 }
 
@@ -372,24 +353,19 @@ int top_has_no_screen(void)
                         "ls prints the locks, and watch what changes");
 }
 
-int top_live(struct top_opts *opts)
+int top_live(struct top *top)
 {
-    struct live l = {
-        .ctl = opts->ctl,
-        .opts = opts,
-        .status = { .took_ms = -1, .interval_ms = opts->interval_ms },
-        .signals = -1,
-    };
+    struct live l = { .top = top, .signals = -1 };
 
     if (!take_signals(&l) ||
         !top_screen_start(lockctl_env("NO_COLOR") == NULL)) {
         give_signals_back(&l);
         return top_has_no_screen();
     }
-    (void)lockctl_ensemble(l.ctl, l.status.ensemble);
+    (void)lockctl_ensemble(top->ctl, top->ensemble);
     go_on(&l);
     top_screen_end();
-    int code = lockctl_is_over(l.ctl) ? lockctl_fail_over(l.ctl) : 0;
+    int code = lockctl_is_over(top->ctl) ? lockctl_fail_over(top->ctl) : 0;
     done(&l);
     return code;
 }

@@ -1,232 +1,268 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the screen of top as lines of text: a head of three lines, a list of
  * locks or of the queue of one, and the keys. */
-#include "top/picture.h"
+#include "top/top.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/escape.h"
-#include "common/grow.h"
 #include "text/lock_fields.h"
 
 #define COUNT(items) ((int)(sizeof(items) / sizeof((items)[0])))
 
 enum { HEADS = 3, HEAD_LINES, FOOT_LINES = 1 };
 
-/* The data from which one picture is drawn. */
-struct drawing {
-    struct top_line *lines;
-    int width;
-    const struct top_view *view;
-    const struct top_model *model;
-    const struct top_status *status;
-};
-
 /* --- a line --- */
 
 /* A text, cut to the width of the screen. */
 __attribute__((format(printf, 4, 5))) static void
-write_line(struct top_line *line, enum top_style style, int width,
-           const char *format, ...)
+write_line(const struct top *t, int y, enum top_style style, const char *format,
+           ...)
 {
     char text[GRID_CELL_MAX];
+    char line[GRID_CELL_MAX];
     va_list args;
 
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    *line = (struct top_line){ .style = style };
-    grid_cut(text, width, false, line->text);
+    grid_cut(text, t->width, false, line);
+    t->paint(y, style, line);
 }
 
 /* The left text is cut, to a quarter of the line; then the right is left out.
  */
-static void write_both(struct top_line *line, enum top_style style, int width,
+static void write_both(const struct top *t, int y, enum top_style style,
                        const char *left, const char *right)
 {
     char text[GRID_CELL_MAX];
-    int rest = width - grid_width(right) - 2;
+    int rest = t->width - grid_width(right) - 2;
 
-    if (rest < width / 4) {
-        write_line(line, style, width, "%s", left);
+    if (rest < t->width / 4) {
+        write_line(t, y, style, "%s", left);
         return;
     }
     grid_cut(left, rest, false, text);
-    write_line(line, style, width, "%s%*s%s", text, rest + 2 - grid_width(text),
-               "", right);
+    write_line(t, y, style, "%s%*s%s", text, rest + 2 - grid_width(text), "",
+               right);
 }
 
 /* A row of a table. */
-static void write_row(struct top_line *line, const struct grid *grid,
+static void write_row(const struct top *t, int y, enum top_style style,
                       size_t row)
 {
-    FILE *out = fmemopen(line->text, sizeof(line->text) - 1, "w");
+    char text[GRID_CELL_MAX] = "";
+    FILE *out = fmemopen(text, sizeof(text) - 1, "w");
 
     if (out == NULL)
         return;
-    grid_write(grid, row, out);
+    grid_write(&t->lists[t->mode].grid, row, out);
     (void)fclose(out);
+    t->paint(y, style, text);
 }
 
 /* --- the head: the ensemble, totals, what is wrong --- */
 
-static void draw_title(const struct drawing *d)
+static void draw_title(const struct top *t)
 {
     char left[GRID_CELL_MAX];
     char right[200];
     char interval[WORD_MAX];
     char clock[WORD_MAX] = "";
 
-    if (d->model->scan.at_ms != 0)
-        (void)word_clock(d->model->scan.at_ms, clock);
-    (void)snprintf(left, sizeof(left), "zk-lockctl top  %.1000s",
-                   d->status->ensemble);
-    (void)snprintf(right, sizeof(right), "%s  every %s  %s", d->status->state,
-                   word_duration(d->status->interval_ms, interval), clock);
-    write_both(&d->lines[0], TOP_BOLD, d->width, left, right);
+    if (t->scan.at_ms != 0)
+        (void)word_clock(t->scan.at_ms, clock);
+    (void)snprintf(left, sizeof(left), "zk-lockctl top  %.1000s", t->ensemble);
+    (void)snprintf(right, sizeof(right), "%s  every %s  %s", t->state,
+                   word_duration(t->interval_ms, interval), clock);
+    write_both(t, 0, TOP_BOLD, left, right);
 }
 
 /* "2 locks, 1 held, 3+ waiting, longest 4m12s". */
-static void draw_totals(const struct drawing *d)
+static void draw_totals(const struct top *t)
 {
-    const struct top_totals *t = &d->model->totals;
-    bool waits = t->longest_wait_ms >= 0;
+    const struct scan *scan = &t->scan;
+    size_t held = 0;
+    size_t waiters = 0;
+    int64_t longest_ms = -1;
+    bool more = scan->cut; /* not all are counted */
     char left[200];
     char right[100];
     char word[WORD_MAX] = "";
 
-    if (d->model->scan.at_ms == 0) {
-        write_line(&d->lines[1], TOP_PLAIN, d->width, "looking...");
+    if (scan->at_ms == 0) {
+        write_line(t, 1, TOP_PLAIN, "looking...");
         return;
     }
-    if (waits)
-        (void)word_age(t->longest_wait_ms, word);
-    (void)snprintf(
-        left, sizeof(left), "%zu lock%s, %zu held, %zu%s waiting%s%s",
-        d->model->scan.count, word_plural(d->model->scan.count), t->held,
-        t->waiters, t->more ? "+" : "", waits ? ", longest " : "", word);
+    for (size_t i = 0; i < scan->count; i++) {
+        const struct lock *lock = &scan->locks[i];
+
+        held += lock->holders > 0;
+        waiters += lock->waiters;
+        more = more || lock->cut;
+        if (lock->waiters > 0 && lock->longest_wait_ms > longest_ms)
+            longest_ms = lock->longest_wait_ms;
+    }
+    if (longest_ms >= 0)
+        (void)word_age(longest_ms, word);
+    (void)snprintf(left, sizeof(left),
+                   "%zu lock%s, %zu held, %zu%s waiting%s%s", scan->count,
+                   word_plural(scan->count), held, waiters, more ? "+" : "",
+                   longest_ms >= 0 ? ", longest " : "", word);
     (void)snprintf(right, sizeof(right), "look %s",
-                   word_duration(d->status->took_ms, word));
-    if (grid_width(left) + 2 + grid_width(right) > d->width)
+                   word_duration(t->took_ms, word));
+    if (grid_width(left) + 2 + grid_width(right) > t->width)
         right[0] = '\0';
-    write_both(&d->lines[1], TOP_PLAIN, d->width, left, right);
+    write_both(t, 1, TOP_PLAIN, left, right);
 }
 
 /* Above its queue. */
-static void draw_lock(const struct drawing *d)
+static void draw_lock(const struct top *t)
 {
-    const struct lock *lock = top_view_lock(d->view, d->model);
+    const struct lock *lock = top_lock(t);
     char path[GRID_CELL_MAX];
     char whole[PATH_TEXT_MAX];
     char rest[300] = "";
     char queue[QUEUE_MAX];
 
     if (lock == NULL) {
-        write_line(&d->lines[1], TOP_PLAIN, d->width,
-                   "nobody uses this lock now");
+        write_line(t, 1, TOP_PLAIN, "nobody uses this lock now");
         return;
     }
     (void)snprintf(
         rest, sizeof(rest), "%s (%s)  %s  %s", zkr__lock_kind_name(lock->kind),
         zkr__dialect_name(lock->dialect), lock_state_name(lock->state),
         cell_queue(lock, lock->cut, queue));
-    grid_cut(cell_path(lock->path, whole), d->width - grid_width(rest) - 2,
+    grid_cut(cell_path(lock->path, whole), t->width - grid_width(rest) - 2,
              true, path);
-    write_line(&d->lines[1], TOP_BOLD, d->width, "%s  %s", path, rest);
+    write_line(t, 1, TOP_BOLD, "%s  %s", path, rest);
 }
 
 /* A look under way is shown only when it takes long. */
-static bool is_late(const struct drawing *d)
+static bool is_late(const struct top *t)
 {
     enum { LATE_MS = 2000 };
-    int64_t took_ms = d->status->took_ms;
-    int64_t pause = d->status->interval_ms > 2 * took_ms
-                        ? d->status->interval_ms
-                        : 2 * took_ms;
+    int64_t pause =
+        t->interval_ms > 2 * t->took_ms ? t->interval_ms : 2 * t->took_ms;
 
-    return d->model->scan.at_ms != 0 &&
-           d->status->now_ms - d->model->scan.at_ms > pause + took_ms + LATE_MS;
+    return t->scan.at_ms != 0 &&
+           t->now_ms - t->scan.at_ms > pause + t->took_ms + LATE_MS;
 }
 
 /* Returns why the picture is old, or NULL when it is not. */
-static const char *trouble(const struct drawing *d)
+static const char *trouble(const struct top *t)
 {
-    const struct top_status *status = d->status;
-
-    if (!status->is_connected)
-        return status->state;
-    if (status->error[0] != '\0')
-        return status->error;
-    return is_late(d) ? "no answer yet" : NULL;
+    if (!t->is_connected)
+        return t->state;
+    if (t->error[0] != '\0')
+        return t->error;
+    return is_late(t) ? "no answer yet" : NULL;
 }
 
-static void draw_trouble(const struct drawing *d, const char *why)
+static void draw_trouble(const struct top *t, const char *why)
 {
     char age[WORD_MAX];
 
-    if (d->model->scan.at_ms == 0)
-        write_line(&d->lines[2], TOP_BAD, d->width, "NOTHING SEEN YET: %s",
-                   why);
+    if (t->scan.at_ms == 0)
+        write_line(t, 2, TOP_BAD, "NOTHING SEEN YET: %s", why);
     else
-        write_line(&d->lines[2], TOP_BAD, d->width, "STALE, %s old: %s",
-                   word_age(d->status->now_ms - d->model->scan.at_ms, age),
-                   why);
+        write_line(t, 2, TOP_BAD, "STALE, %s old: %s",
+                   word_age(t->now_ms - t->scan.at_ms, age), why);
 }
 
 /* Describes how the list was made. */
-static void draw_order(const struct drawing *d)
+static void draw_order(const struct top *t)
 {
-    const struct top_view *view = d->view;
-    char typed[sizeof(view->filter) * 4];
+    char typed[sizeof(t->filter) * 4];
     char filter[sizeof(typed) + 40] = "";
     char note[GRID_CELL_MAX] = "";
 
-    if (view->filter[0] != '\0')
-        (void)snprintf(filter, sizeof(filter), ", %zu with \"%s\"",
-                       d->model->shown_count,
-                       escape_string(view->filter, typed, sizeof(typed)));
-    if (d->model->scan.notes.count > 0)
+    if (t->filter[0] != '\0')
+        (void)snprintf(filter, sizeof(filter), ", %zu with \"%s\"", t->count,
+                       escape_string(t->filter, typed, sizeof(typed)));
+    if (t->scan.notes.count > 0)
         (void)snprintf(note, sizeof(note), "  note: %.1000s",
-                       d->model->scan.notes.texts[0]);
-    if (view->mode == TOP_MODE_LOCKS)
-        write_line(&d->lines[2], TOP_PLAIN, d->width, "sorted by %s%s%s%s",
-                   lock_fields[view->sort].column,
-                   view->reversed ? " reversed" : "", filter, note);
+                       t->scan.notes.texts[0]);
+    if (t->mode == TOP_LOCKS)
+        write_line(t, 2, TOP_PLAIN, "sorted by %s%s%s%s",
+                   lock_fields[t->sort].column, t->reversed ? " reversed" : "",
+                   filter, note);
     else
-        write_line(&d->lines[2], TOP_PLAIN, d->width, "%s",
-                   note[0] == '\0' ? note : note + 2);
+        write_line(t, 2, TOP_PLAIN, "%s", note[0] == '\0' ? note : note + 2);
 }
 
-static void draw_head(const struct drawing *d)
+static void draw_head(const struct top *t)
 {
-    const char *why = trouble(d);
+    const char *why = trouble(t);
 
-    if (d->view->mode == TOP_MODE_QUEUE)
-        draw_lock(d);
+    if (t->mode == TOP_QUEUE)
+        draw_lock(t);
     else
-        draw_totals(d);
+        draw_totals(t);
     if (why != NULL)
-        draw_trouble(d, why);
+        draw_trouble(t, why);
     else
-        draw_order(d);
+        draw_order(t);
+}
+
+/* --- the columns of the lists --- */
+
+static const char *held_by_owner(const void *item, char room[FIELD_ROOM])
+{
+    return cell_at_most(((const struct top_owner *)item)->held_ms, room);
+}
+
+/* clang-format off */
+#define AT(member) offsetof(struct top_owner, member)
+static const struct field owner_columns[] = {
+    { "OWNER", NULL, FIELD_CHARS, .at = AT(who), .rank = 0, .narrow = 24 },
+    { "LOCKS", NULL, FIELD_COUNT, .at = AT(locks), .rank = 1, .right = true },
+    { "HELD", .text = held_by_owner, .rank = 3, .right = true },
+    { "WAIT", NULL, FIELD_COUNT, .at = AT(waiters), .rank = 2, .right = true },
+    { "LONGEST", NULL, FIELD_MS, .at = AT(longest_ms), .rank = 4, .right = true },
+    { .key = NULL },
+};
+#undef AT
+/* clang-format on */
+
+/* Those of ls, but the longest wait is as important as the others; those of
+ * show, but for what the servers are not asked for. */
+static void choose_columns(struct grid *grid, enum top_mode mode)
+{
+    static struct field longest;
+    size_t count = 0;
+
+    grid_start(grid,
+               mode == TOP_LOCKS   ? lock_fields
+               : mode == TOP_QUEUE ? contender_fields
+                                   : owner_columns,
+               true);
+    if (mode == TOP_LOCKS) {
+        longest = lock_fields[TOP_LONGEST];
+        longest.wide = false;
+        grid->columns[TOP_LONGEST] = &longest;
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        if (mode == TOP_QUEUE &&
+            grid->columns[i]->in == offsetof(struct contender_row, client))
+            continue;
+        grid->wanted[count] = grid->wanted[i];
+        grid->columns[count++] = grid->columns[i];
+    }
+    grid->count = count;
 }
 
 /* --- the list --- */
 
-/* One at a time. */
-static const void *item_at(const struct drawing *d, size_t i)
+/* What the columns are of. One at a time. */
+static const void *item_at(const struct top *t, size_t i)
 {
     static struct contender_row row;
-    const struct lock *lock = top_view_lock(d->view, d->model);
 
-    if (d->view->mode == TOP_MODE_OWNERS)
-        return &d->model->owners.items[i];
-    if (d->view->mode == TOP_MODE_LOCKS)
-        return d->model->shown[i];
-    row = contender_row(lock, &lock->items[i], NULL);
+    if (t->mode != TOP_QUEUE)
+        return t->rows[i];
+    row = contender_row(top_lock(t), t->rows[i], NULL);
     return &row;
 }
 
@@ -234,12 +270,12 @@ static enum top_style style_of(enum top_mode mode, const void *item)
 {
     const struct lock *lock = item;
 
-    if (mode == TOP_MODE_OWNERS)
+    if (mode == TOP_OWNERS)
         return ((const struct top_owner *)item)->waiters > 0 ? TOP_BOLD
                                                              : TOP_PLAIN;
-    if (mode == TOP_MODE_QUEUE) {
+    if (mode == TOP_QUEUE) {
         const struct zkr_participant *p =
-            ((const struct contender_row *)item)->node;
+            ((const struct contender *)item)->node;
 
         return p->kind == ZKR_PARTICIPANT_FOREIGN ? TOP_DIM
                : p->holds                         ? TOP_GOOD
@@ -251,31 +287,32 @@ static enum top_style style_of(enum top_mode mode, const void *item)
                                        : TOP_PLAIN;
 }
 
-/* Draws the part of a list that fits on the page. */
-static void draw_list(const struct drawing *d, struct grid *grid, size_t page)
+/* Draws the part of the list that fits on the page. */
+static void draw_list(struct top *t)
 {
-    enum top_mode mode = d->view->mode;
-    const struct top_cursor *cursor = &d->view->cursors[mode];
-    size_t count = top_view_count(d->view, d->model, mode);
-    size_t end = cursor->first + page < count ? cursor->first + page : count;
-    struct top_line *line = &d->lines[HEADS];
+    struct top_list *l = &t->lists[t->mode];
+    size_t end = l->first + top_page(t);
+    int y = HEADS;
 
-    grid_take(grid, NULL);
-    for (size_t i = cursor->first; i < end; i++) {
-        grid_take(grid, item_at(d, i));
-        line[1 + i - cursor->first].style =
-            i == cursor->at ? TOP_CURSOR : style_of(mode, item_at(d, i));
-    }
-    grid_fit(grid, d->width);
-    line->style = TOP_BAR;
-    for (size_t i = cursor->first; i <= end; i++)
-        write_row(line++, grid, i - cursor->first);
-    grid_forget(grid);
+    if (end > t->count)
+        end = t->count;
+    if (l->grid.count == 0)
+        choose_columns(&l->grid, t->mode);
+    grid_take(&l->grid, NULL);
+    for (size_t i = l->first; i < end; i++)
+        grid_take(&l->grid, item_at(t, i));
+    grid_fit(&l->grid, t->width);
+    write_row(t, y++, TOP_BAR, 0);
+    for (size_t i = l->first; i < end; i++)
+        write_row(t, y++,
+                  i == l->at ? TOP_CURSOR : style_of(t->mode, t->rows[i]),
+                  i - l->first + 1);
+    grid_forget(&l->grid);
 }
 
 /* --- help and keys --- */
 
-static void draw_help(const struct drawing *d, int count)
+static void draw_help(const struct top *t, int count)
 {
     static const char *const text[] = {
         "Up Down j k  PgUp PgDn  Home End g G",
@@ -297,89 +334,58 @@ static void draw_help(const struct drawing *d, int count)
     };
 
     for (int i = 0; i < count && i < COUNT(text); i++)
-        write_line(&d->lines[2 + i], TOP_PLAIN, d->width, "%s", text[i]);
+        write_line(t, 2 + i, TOP_PLAIN, "%s", text[i]);
 }
 
 /* The most important keys are first: a narrow screen cuts the rest. */
-static void draw_hints(const struct drawing *d, struct top_line *line)
+static void draw_hints(const struct top *t, int y)
 {
-    write_line(line, TOP_BAR, d->width, "%s",
-               d->view->mode == TOP_MODE_LOCKS
+    write_line(t, y, TOP_BAR, "%s",
+               t->mode == TOP_LOCKS && !t->help
                    ? "q quit  ? help  Enter queue  / filter  s sort  R ask  "
                      "K break  Space now"
                    : "q back  ? help  R ask  K break  Space now");
 }
 
 /* Draws the filter while it is being typed. */
-static void draw_filter(const struct drawing *d, struct top_line *line)
+static void draw_filter(const struct top *t, int y)
 {
-    char filter[sizeof(d->view->filter) * 4];
+    char filter[sizeof(t->filter) * 4];
     char text[sizeof(filter) + 16];
 
     (void)snprintf(text, sizeof(text), "/%s_",
-                   escape_string(d->view->filter, filter, sizeof(filter)));
-    write_both(line, TOP_BAR, d->width, text, "Enter keep  Esc clear");
+                   escape_string(t->filter, filter, sizeof(filter)));
+    write_both(t, y, TOP_BAR, text, "Enter keep  Esc clear");
 }
 
-/* The servers are not asked for them. */
-static void drop_clients(struct grid *grid)
+/* A smaller screen has one row of a list, and what is below is not seen. */
+static int height_of(const struct top *t)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < grid->count; i++) {
-        if (grid->columns[i]->in == offsetof(struct contender_row, client))
-            continue;
-        grid->wanted[n] = grid->wanted[i];
-        grid->columns[n++] = grid->columns[i];
-    }
-    grid->count = n;
+    return t->height > HEAD_LINES + FOOT_LINES ? t->height
+                                               : HEAD_LINES + FOOT_LINES + 1;
 }
 
-void top_picture_resize(struct top_picture *p, struct top_size size)
+size_t top_page(const struct top *t)
 {
-    top_picture_done(p);
-    if (size.height < HEAD_LINES + FOOT_LINES + 1)
-        size.height = HEAD_LINES + FOOT_LINES + 1;
-    if (size.width < 1)
-        size.width = 1;
-    p->size = size;
-    p->lines = enough(calloc((size_t)size.height, sizeof(*p->lines)));
-    grid_start(&p->grids[TOP_MODE_OWNERS], top_owner_fields, true);
-    grid_start(&p->grids[TOP_MODE_LOCKS], top_fields(), true);
-    grid_start(&p->grids[TOP_MODE_QUEUE], contender_fields, true);
-    drop_clients(&p->grids[TOP_MODE_QUEUE]);
+    return (size_t)(height_of(t) - HEAD_LINES - FOOT_LINES);
 }
 
-size_t top_picture_page(const struct top_picture *p)
+void top_draw(struct top *t)
 {
-    return (size_t)(p->size.height - HEAD_LINES - FOOT_LINES);
-}
+    int last = height_of(t) - 1;
 
-void top_picture_draw(struct top_picture *p, const struct top_view *view,
-                      const struct top_model *model,
-                      const struct top_status *status)
-{
-    const struct drawing d = { p->lines, p->size.width, view, model, status };
-    struct top_line *last = &p->lines[p->size.height - 1];
-
-    memset(p->lines, 0, (size_t)p->size.height * sizeof(*p->lines));
-    draw_title(&d);
-    if (view->mode == TOP_MODE_HELP) {
-        draw_help(&d, p->size.height - 2 - FOOT_LINES);
+    top_settle(t);
+    draw_title(t);
+    if (t->help) {
+        draw_help(t, last - 2);
     } else {
-        draw_head(&d);
-        draw_list(&d, &p->grids[view->mode], top_picture_page(p));
+        draw_head(t);
+        draw_list(t);
     }
-    if (view->typing)
-        draw_filter(&d, last);
-    else if (view->said != NULL)
-        write_line(last, TOP_BAD, d.width, "%s", view->said);
+    if (t->typing)
+        draw_filter(t, last);
+    else if (t->said != NULL)
+        write_line(t, last, TOP_BAD, "%s", t->said);
     else
-        draw_hints(&d, last);
-}
-
-void top_picture_done(struct top_picture *p)
-{
-    free(p->lines);
-    *p = (struct top_picture){ .lines = NULL };
+        draw_hints(t, last);
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "top/screen.h"
+#include "top/top.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* Included only here, because it defines short names such as stdscr and
- * KEY_*. */
 #include <curses.h>
 
 #include "common/stop.h"
@@ -59,11 +57,6 @@ void top_screen_end(void)
         (void)endwin();
 }
 
-struct top_size top_screen_size(void)
-{
-    return (struct top_size){ .width = COLS, .height = LINES };
-}
-
 static attr_t attributes_of(enum top_style style)
 {
     static const struct {
@@ -86,46 +79,29 @@ static attr_t attributes_of(enum top_style style)
 }
 
 /* Bars and the cursor reach from one side to the other. */
-static void paint_line(int y, const struct top_line *line)
+static void paint_line(int y, enum top_style style, const char *text)
 {
-    bool whole = line->style == TOP_BAR || line->style == TOP_CURSOR;
-
-    (void)attrset((int)attributes_of(line->style));
+    if (y >= LINES)
+        return;
+    (void)attrset((int)attributes_of(style));
     (void)move(y, 0);
-    if (whole)
-        (void)hline((chtype)' ' | attributes_of(line->style), COLS);
-    (void)addstr(line->text);
+    if (style == TOP_BAR || style == TOP_CURSOR)
+        (void)hline((chtype)' ' | attributes_of(style), COLS);
+    (void)addstr(text);
     (void)attrset(A_NORMAL);
-    if (!whole)
-        (void)clrtoeol();
 }
 
-void top_screen_paint(const struct top_picture *picture)
+void top_screen_draw(struct top *top)
 {
+    top->width = COLS;
+    top->height = LINES;
+    top->paint = paint_line;
     (void)erase();
-    for (int y = 0; y < picture->size.height && y < LINES; y++)
-        paint_line(y, &picture->lines[y]);
+    top_draw(top);
     (void)refresh();
 }
 
-/* --- keys --- */
-
-static uint32_t number_of(wint_t key)
-{
-    static const uint32_t keys[][2] = {
-        { KEY_UP, KEY_IS_UP },         { KEY_DOWN, KEY_IS_DOWN },
-        { KEY_PPAGE, KEY_IS_PAGE_UP }, { KEY_NPAGE, KEY_IS_PAGE_DOWN },
-        { KEY_HOME, KEY_IS_HOME },     { KEY_END, KEY_IS_END },
-        { KEY_ENTER, KEY_IS_ENTER },   { KEY_BACKSPACE, KEY_IS_BACKSPACE },
-    };
-
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        if (keys[i][0] == key)
-            return keys[i][1];
-    }
-    return 0;
-}
-
+/* A key that has several codes has one afterwards. */
 bool top_screen_key(uint32_t *ret_key)
 {
     wint_t key;
@@ -134,15 +110,11 @@ bool top_screen_key(uint32_t *ret_key)
     if (got == ERR)
         return false;
     if (got == KEY_CODE_YES)
-        *ret_key = number_of(key);
-    else if (key == '\r' || key == '\n')
-        *ret_key = KEY_IS_ENTER;
-    else if (key == '\033')
-        *ret_key = KEY_IS_ESCAPE;
+        *ret_key = key == KEY_ENTER ? '\r' : TOP_KEY + key;
     else if (key == '\b' || key == 0x7f)
-        *ret_key = KEY_IS_BACKSPACE;
+        *ret_key = TOP_KEY + KEY_BACKSPACE;
     else
-        *ret_key = key;
+        *ret_key = key == '\n' ? '\r' : key;
     return true;
 }
 

@@ -6,9 +6,10 @@
 
 #include "top/top.h"
 
-static struct top_opts t = {
-    .view.sort = TOP_LONGEST,
+static struct top t = {
+    .sort = TOP_LONGEST,
     .interval_ms = 2000,
+    .took_ms = -1,
 };
 
 /* In the order of enum top_key. */
@@ -17,14 +18,14 @@ static const char *const sorts[] = { "lock",   "kind", "dialect", "state",
                                      "token",  NULL };
 
 /* clang-format off */
-#define AT(member) offsetof(struct top_opts, member)
+#define AT(member) offsetof(struct top, member)
 static const struct opt options[] = {
     { "interval", .value = "DURATION", .type = OPT_MS, .at = AT(interval_ms),
       .min = 100, .max = 3600000, .help = "look so often (2s)" },
-    { "sort", .value = "COLUMN", .type = OPT_WORD, .at = AT(view.sort), .words = sorts,
+    { "sort", .value = "COLUMN", .type = OPT_WORD, .at = AT(sort), .words = sorts,
       .help = "lock, kind, dialect, state, holder, held, wait, longest, token (longest)" },
-    { "reverse", .type = OPT_ON, .at = AT(view.reversed), .help = "the other way round" },
-    { "read-only", .type = OPT_ON, .at = AT(view.read_only),
+    { "reverse", .type = OPT_ON, .at = AT(reversed), .help = "the other way round" },
+    { "read-only", .type = OPT_ON, .at = AT(read_only),
       .help = "no keys that ask holders or break locks" },
     { .name = NULL },
 };
