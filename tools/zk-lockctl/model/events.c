@@ -9,11 +9,11 @@
 const char *event_name(enum event_kind kind)
 {
     static const char *const names[] = {
-        [EVENT_BEGIN] = "begin",       [EVENT_HOLDING] = "holding",
-        [EVENT_WAITING] = "waiting",   [EVENT_QUEUED] = "queued",
-        [EVENT_ACQUIRED] = "acquired", [EVENT_REVOKED] = "revoked",
-        [EVENT_GONE] = "gone",         [EVENT_LEFT] = "left",
-        [EVENT_MISSED] = "missed",     [EVENT_RESYNC] = "resync",
+        [EVENT_HOLDING] = "holding", [EVENT_WAITING] = "waiting",
+        [EVENT_QUEUED] = "queued",   [EVENT_ACQUIRED] = "acquired",
+        [EVENT_REVOKED] = "revoked", [EVENT_GONE] = "gone",
+        [EVENT_LEFT] = "left",       [EVENT_MISSED] = "missed",
+        [EVENT_RESYNC] = "resync",
     };
 
     return names[kind];

@@ -12,7 +12,6 @@
 #include "model/lock_state.h"
 
 enum event_kind {
-    EVENT_BEGIN,    /* from then on all changes are told */
     EVENT_HOLDING,  /* the first look: the contender holds */
     EVENT_WAITING,  /* the first look: the contender waits */
     EVENT_QUEUED,   /* its node is new */
@@ -26,12 +25,12 @@ enum event_kind {
 
 struct event {
     enum event_kind kind;
-    int64_t at_ms;              /* when it was seen, since 1970 */
-    const struct lock *lock;    /* NULL for BEGIN and RESYNC */
-    const struct contender *of; /* one of the lock; NULL for BEGIN, RESYNC and
-                                   MISSED */
-    int64_t since_ms;           /* RESYNC: since when there was none */
-    int64_t missed;             /* MISSED: how many; -1: nobody knows */
+    int64_t at_ms;           /* when it was seen, since 1970 */
+    const struct lock *lock; /* NULL for RESYNC */
+    const struct contender
+        *of;          /* one of the lock; NULL for RESYNC and MISSED */
+    int64_t since_ms; /* RESYNC: since when there was none */
+    int64_t missed;   /* MISSED: how many; -1: nobody knows */
 };
 
 typedef void event_fn(const struct event *event, void *user);

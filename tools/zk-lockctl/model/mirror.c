@@ -38,18 +38,13 @@ static int begin(struct mirror *m)
                : rc;
 }
 
-const char *mirror_path(const struct mirror *m, size_t n)
-{
-    return n < m->root_count ? m->roots[n]->path : NULL;
-}
-
 static bool has_root(const struct mirror *m, const char *path)
 {
-    const char *root = "";
-
-    for (size_t i = 0; root != NULL && strcmp(root, path) != 0; i++)
-        root = mirror_path(m, i);
-    return root != NULL;
+    for (size_t i = 0; i < m->root_count; i++) {
+        if (strcmp(m->roots[i]->path, path) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void add_roots(struct mirror *m)

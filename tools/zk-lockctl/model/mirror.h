@@ -70,10 +70,6 @@ bool mirror_is_ready(struct mirror *mirror, int64_t patience_ms, int *ret_error,
  * TICK_MS ago or less, and has done nothing. */
 bool mirror_tick(struct mirror *mirror);
 
-/* The n-th of its paths: each once, and the whole of a part; NULL: there are no
- * more. */
-const char *mirror_path(const struct mirror *mirror, size_t n);
-
 /* The changes of a directory that nobody has seen since its news were taken. */
 struct unseen {
     uint64_t missed; /* so many children came and went */

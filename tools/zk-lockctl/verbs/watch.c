@@ -48,21 +48,17 @@ static const struct opt options[] = {
 /* An event, and what there is only of some kinds. */
 struct event_row {
     struct contender_row row; /* of a change */
-    const struct event *e;
-    const struct watch *w;
     const struct event *event;
     const struct lock *lock;
     const struct event *change;            /* of a contender, */
     const struct contender_row *contender; /* which is the row */
     const struct event *missed;
     const struct event *resync;
-    const struct watch *begin; /* whoever reads joined output must know where a
-                                  run of watch begins */
 };
 
 static const struct event *event_at(const void *item)
 {
-    return ((const struct event_row *)item)->e;
+    return ((const struct event_row *)item)->event;
 }
 
 static const char *name_word(const void *item)
@@ -94,24 +90,13 @@ static const char *resync_text(const void *item, char room[FIELD_ROOM])
     return room;
 }
 
-static json_t *paths_json(const void *item)
-{
-    const struct watch *w = ((const struct event_row *)item)->w;
-    json_t *paths = w->all ? json_null() : json_array();
-    const char *path;
-
-    for (size_t i = 0; (path = mirror_path(w->mirror, i)) != NULL; i++)
-        (void)json_array_append_new(paths, json_text(path, strlen(path)));
-    return paths;
-}
-
 /* clang-format off */
 #define AT(member) offsetof(struct event, member)
 #define NODE_AT(member) offsetof(struct zkr_participant, member)
 #define ROW_AT(member) offsetof(struct event_row, member)
 static const struct field event_fields[] = {
     { "", "at", FIELD_TIME, .at = AT(at_ms), .in = ROW_AT(event) },
-    { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "begin queued acquired revoked gone left holding waiting missed resync" },
+    { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "queued acquired revoked gone left holding waiting missed resync" },
     { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .in = ROW_AT(lock), .lacking = true },
     { "", NULL, .in = ROW_AT(change), .text = contender_owner_text },
     { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(row.node) },
@@ -121,8 +106,6 @@ static const struct field event_fields[] = {
     { "", "missed", FIELD_MS, .at = AT(missed), .in = ROW_AT(missed), .text = missed_text, .lacking = true },
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .in = ROW_AT(resync), .text = resync_text, .lacking = true },
     { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(contender), .kind = &contender_kind, .lacking = true },
-    { .key = "paths", .type = FIELD_LIST, .in = ROW_AT(begin), .json = paths_json, .lacking = true },
-    { .key = "initial", .type = FIELD_BOOL, .at = offsetof(struct watch, initial), .in = ROW_AT(begin), .lacking = true },
     { .key = NULL },
 };
 #undef AT
@@ -146,18 +129,13 @@ static void tell(const struct event *e, void *user)
     struct watch *w = user;
     const struct lockctl *ctl = w->ctl;
     struct event_row entry = {
-        .e = e,
-        .w = w,
         .event = e,
         .lock = e->lock,
         .change = e->of == NULL ? NULL : e,
         .missed = e->kind == EVENT_MISSED ? e : NULL,
         .resync = e->kind == EVENT_RESYNC ? e : NULL,
-        .begin = e->kind == EVENT_BEGIN ? w : NULL,
     };
 
-    if (e->kind == EVENT_BEGIN && ctl->format != FORMAT_JSONL)
-        return;
     if (e->of != NULL) {
         entry.row = contender_row(e->lock, e->of, NULL);
         entry.contender = &entry.row;
@@ -240,9 +218,6 @@ static void take_all_news(struct watch *w)
     struct news news;
     int64_t since_ms;
 
-    if (!w->begun)
-        tell(&(struct event){ .kind = EVENT_BEGIN, .at_ms = clock_wall_ms() },
-             w);
     w->begun = true;
     if (mirror_take_break(w->mirror, &since_ms))
         tell(&(struct event){ .kind = EVENT_RESYNC,
