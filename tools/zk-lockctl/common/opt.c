@@ -9,7 +9,7 @@
 #include "common/lockctl.h"
 #include "common/words.h"
 
-enum { LINE_WIDTH = 79, LEFT_MOST = 26, NEAR = 2, NAME_MOST = 40 };
+enum { LINE_WIDTH = 79, LEFT_WIDTH = 30, NEAR = 2, NAME_MOST = 40 };
 
 /* --- values --- */
 
@@ -155,70 +155,45 @@ int opt_take(const struct opt *o, void *to, const char *value)
 
 /* --- help --- */
 
-/* "  -w, --wait DURATION". */
-static int write_left(const struct opt *o, bool letters, char *text,
-                      size_t size)
-{
-    char letter[8] = "";
-
-    if (o->letter != '\0')
-        (void)snprintf(letter, sizeof(letter), "-%c, ", o->letter);
-    return snprintf(text, size, "  %*s--%s%s%s", letters ? -4 : 0, letter,
-                    o->name, o->value == NULL ? "" : " ",
-                    o->value == NULL ? "" : o->value);
-}
-
 /* Words as far as the line has room, below each other. */
-static void print_text(const char *text, int left)
+static void print_text(const char *text)
 {
-    int at = left;
+    int at = LEFT_WIDTH;
 
     while (*text != '\0') {
         int len = (int)strcspn(text, " \n");
 
-        if (at > left && at + 1 + len > LINE_WIDTH) {
-            (void)printf("\n%*s", left, "");
-            at = left;
+        if (at > LEFT_WIDTH && at + 1 + len > LINE_WIDTH) {
+            (void)printf("\n%*s", LEFT_WIDTH, "");
+            at = LEFT_WIDTH;
         }
-        at += printf("%s%.*s", at > left ? " " : "", len, text);
+        at += printf("%s%.*s", at > LEFT_WIDTH ? " " : "", len, text);
         text += len;
         if (*text == '\n') {
-            (void)printf("\n%*s", left, "");
-            at = left;
+            (void)printf("\n%*s", LEFT_WIDTH, "");
+            at = LEFT_WIDTH;
         }
         text += *text != '\0';
     }
     (void)putchar('\n');
 }
 
-/* The left column is as wide as the widest option of both, unless that is too
- * wide; it has letters when one of them has. */
-void opt_print(const struct opt *first, const struct opt *second)
+/* "  -w, --wait DURATION", and the help beside it, or below what is longer. */
+void opt_print(const struct opt *o)
 {
-    const struct opt *const tables[] = { first, second };
-    char text[LINE_WIDTH + 1];
-    bool letters = false;
-    int width = 0;
+    for (; o != NULL && o->name != NULL; o++) {
+        char letter[] = "    ";
 
-    for (size_t i = 0; i < 2; i++) {
-        for (const struct opt *o = tables[i]; o != NULL && o->name; o++)
-            letters = letters || o->letter != '\0';
-    }
-    for (size_t i = 0; i < 2; i++) {
-        for (const struct opt *o = tables[i]; o != NULL && o->name; o++) {
-            int len = write_left(o, letters, text, sizeof(text));
-
-            width = len > width && len <= LEFT_MOST ? len : width;
-        }
-    }
-    for (size_t i = 0; i < 2; i++) {
-        for (const struct opt *o = tables[i]; o != NULL && o->name; o++) {
-            if (write_left(o, letters, text, sizeof(text)) > width)
-                (void)printf("%s\n%*s", text, width + 2, "");
-            else
-                (void)printf("%-*s", width + 2, text);
-            print_text(o->help, width + 2);
-        }
+        if (o->letter != '\0')
+            (void)sprintf(letter, "-%c, ", o->letter);
+        int len =
+            printf("  %s--%s%s%s", letter, o->name, o->value == NULL ? "" : " ",
+                   o->value == NULL ? "" : o->value);
+        if (len + 2 > LEFT_WIDTH)
+            (void)printf("\n%*s", LEFT_WIDTH, "");
+        else
+            (void)printf("%*s", LEFT_WIDTH - len, "");
+        print_text(o->help);
     }
 }
 

@@ -56,8 +56,8 @@ int opt_take(const struct opt *opt, void *to, const char *value);
 /* What --help prints, and the part of it on the options of every verb. */
 void lockctl_print_help(const struct verb *verb);
 void lockctl_print_common(void);
-/* The tables of it; the second may be NULL. */
-void opt_print(const struct opt *first, const struct opt *second);
+/* A table of it; NULL: none. */
+void opt_print(const struct opt *options);
 
 /* The name in `names`, up to NULL, that the user may have meant; NULL. */
 const char *opt_nearest(const char *word, const char *const *names);

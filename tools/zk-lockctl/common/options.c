@@ -47,10 +47,9 @@ void lockctl_print_help(const struct verb *verb)
     }
     (void)printf("usage: zk-lockctl %s %s\n\n%s.\n", verb->name, verb->usage,
                  verb->summary);
-    if (verb->options != NULL) {
+    if (verb->options != NULL)
         (void)putchar('\n');
-        opt_print(verb->options, NULL);
-    }
+    opt_print(verb->options);
     (void)printf("%s%s\n", verb->help == NULL ? "" : "\n",
                  verb->help == NULL ? "" : verb->help);
     lockctl_print_common();
@@ -59,7 +58,8 @@ void lockctl_print_help(const struct verb *verb)
 void lockctl_print_common(void)
 {
     (void)puts("Options of every verb:");
-    opt_print(setting_options, common_options);
+    opt_print(setting_options);
+    opt_print(common_options);
 }
 
 /* --- taking them --- */
