@@ -189,20 +189,17 @@ static int ask(const struct lockctl *ctl, bool releases, const char *path)
     return code;
 }
 
-int desk_ask(const struct lockctl *ctl, bool release, int argc, char **argv)
+int desk_ask(const struct lockctl *ctl, bool release, int locks,
+             const char *path)
 {
-    char path[ZKR_PATH_MAX + 1] = "";
-
-    if (argc > 1)
+    if (locks > 1)
         return lockctl_fail(EX_USAGE, "more than one lock; see --help");
     for (size_t i = 0; i < SETTING_COUNT; i++) {
         if (ctl->settings[i] != NULL || ctl->context != NULL)
             return lockctl_fail(EX_USAGE, "no server is asked: options that "
                                           "name an ensemble mean nothing here");
     }
-    return argc == 0 || lockctl_parse_path(argv[0], path, sizeof(path))
-               ? ask(ctl, release, path)
-               : EX_USAGE;
+    return ask(ctl, release, path);
 }
 
 /* What sscanf() takes for an item is one when it is written in the same way. */

@@ -65,6 +65,8 @@ struct desk *desk_new(int64_t session, const struct wanted *wanted);
 struct desk *desk_open(const struct around_item *hold);
 void desk_close(struct desk *desk);
 
-/* [LOCK], without options for servers: "hold --check", or "release". The exit
- * code; an error was said unless it is 0. */
-int desk_ask(const struct lockctl *ctl, bool release, int argc, char **argv);
+/* "hold --check", or "release", of one lock, or of the only one for a path of
+ * "", without options for servers. The exit code; an error was said unless it
+ * is 0. */
+int desk_ask(const struct lockctl *ctl, bool release, int locks,
+             const char *path);

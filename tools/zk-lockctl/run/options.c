@@ -53,36 +53,16 @@ int run_take_lock(const struct opt *o, void *at, const char *value)
 }
 
 /* The command is given after the lock, or as text for a shell. */
-static void take_shell_command(struct run_opts *opts, const char *text)
-{
-    static char *argv[] = { "/bin/sh", "-c", NULL, NULL };
-
-    opts->text = text;
-    argv[2] = (char *)(uintptr_t)text;
-    opts->argv = argv;
-}
-
-/* [--] COMMAND..., or nothing after -c, or -c TEXT. */
 static int take_command(struct run_opts *opts, int argc, char **argv)
 {
-    if (opts->argv == NULL && argc == 2 && strcmp(argv[0], "-c") == 0) {
-        take_shell_command(opts, argv[1]);
-        return 0;
-    }
-    if (argc > 0 && strcmp(argv[0], "--") == 0) {
-        argc--;
-        argv++;
-    } else if (argc > 0 && argv[0][0] == '-') {
-        return lockctl_fail(EX_USAGE,
-                            "%s: options stand before the lock; put -- before "
-                            "a command of that name",
-                            argv[0]);
-    }
-    if (opts->argv != NULL)
-        return argc == 0 ? 0 : lockctl_fail(EX_USAGE, "-c, and also a command");
-    if (argc == 0)
+    static char *shell[] = { "/bin/sh", "-c", NULL, NULL };
+
+    if (opts->text != NULL && argc > 0)
+        return lockctl_fail(EX_USAGE, "-c, and also a command");
+    if (opts->text == NULL && argc == 0)
         return lockctl_fail(EX_USAGE, "no command; see --help");
-    opts->argv = argv;
+    shell[2] = (char *)(uintptr_t)opts->text;
+    opts->argv = argc > 0 ? argv : shell;
     return 0;
 }
 
@@ -96,6 +76,8 @@ static int want_slots(struct wanted *wanted)
     return 0;
 }
 
+/* The lock is like the name of a program to what parses the options behind
+ * it. */
 int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                       enum claim_kind kind, int *argc, char ***argv,
                       struct run_opts *opts)
@@ -108,34 +90,22 @@ int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                                .policy = { .grace_ms = -1 },
                                .kill_after_ms = KILL_AFTER_MS };
     int code = lockctl_parse(ctl, verb, argc, argv, opts);
-    if (code != 0)
-        return code;
-    if (opts->text != NULL)
-        take_shell_command(opts, opts->text);
+    if (code == 0 && *argc > 0) {
+        code = run_take_lock(NULL, &opts->wanted, (*argv)[0]);
+        if (code == 0)
+            code = lockctl_parse(ctl, verb, argc, argv, opts);
+    }
     ctl->session_timeout_ms = opts->timeout_asked_ms != 0
                                   ? (uint32_t)opts->timeout_asked_ms
                                   : SESSION_TIMEOUT_MS;
-    return 0;
+    return code;
 }
 
-int run_parse_locks(struct run_opts *opts, int *argc, char ***argv)
+int run_check_locks(struct run_opts *opts)
 {
-    if (*argc == 0)
+    if (opts->wanted.count == 0)
         return lockctl_fail(EX_USAGE, "no lock; see --help");
-    int code = run_take_lock(NULL, &opts->wanted, (*argv)[0]);
-    *argc -= 1;
-    *argv += 1;
-    while (code == 0 && *argc > 0 && opts->wanted.kind != CLAIM_LEADER &&
-           strcmp((*argv)[0], "--and") == 0) {
-        if (*argc == 1)
-            return lockctl_fail(EX_USAGE, "--and: no lock");
-        code = run_take_lock(NULL, &opts->wanted, (*argv)[1]);
-        *argc -= 2;
-        *argv += 2;
-    }
-    if (code == 0 && opts->wanted.slots != 0)
-        code = want_slots(&opts->wanted);
-    return code;
+    return opts->wanted.slots != 0 ? want_slots(&opts->wanted) : 0;
 }
 
 int run_parse(struct lockctl *ctl, const struct verb *verb,
@@ -145,13 +115,12 @@ int run_parse(struct lockctl *ctl, const struct verb *verb,
     int code = run_parse_options(ctl, verb, kind, &argc, &argv, opts);
 
     if (code == 0)
-        code = run_parse_locks(opts, &argc, &argv);
+        code = run_check_locks(opts);
     if (code == 0)
         code = take_command(opts, argc, argv);
-    if (code != 0)
-        return code;
-    label_choose(opts, 0);
-    return 0;
+    if (code == 0)
+        label_choose(opts, 0);
+    return code;
 }
 
 /* Returns the text that a label has instead of a character; NULL: the character

@@ -57,13 +57,13 @@ int run_take_lock(const struct opt *opt, void *at, const char *value);
 /* clang-format on */
 enum { RUN_MS_MAX = INT32_MAX };
 
-/* Options; then LOCK [--and LOCK]..., from argv on, which is moved behind them;
- * or both of these and the command. 0, or an exit code after an error was
- * said. */
+/* Options and the lock, from argv on, which is moved behind them; whether the
+ * locks are fit; both of these and the command. 0, or an exit code after an
+ * error was said. */
 int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                       enum claim_kind kind, int *argc, char ***argv,
                       struct run_opts *opts);
-int run_parse_locks(struct run_opts *opts, int *argc, char ***argv);
+int run_check_locks(struct run_opts *opts);
 int run_parse(struct lockctl *ctl, const struct verb *verb,
               enum claim_kind kind, int argc, char **argv,
               struct run_opts *opts);

@@ -27,9 +27,9 @@ static const struct opt options[] = {
 };
 /* clang-format on */
 
-static int take_locks(struct run_opts *opts, int argc, char **argv)
+static int check_locks(struct run_opts *opts, int argc, char **argv)
 {
-    int code = run_parse_locks(opts, &argc, &argv);
+    int code = run_check_locks(opts);
 
     if (code == 0 && opts->not_acquired_code == 0)
         return lockctl_fail(EX_USAGE, "-E 0: the shell would go on without "
@@ -50,7 +50,7 @@ static int print_code(struct run *r, int argc, char **argv)
 
     inherited_fill_standard();
     (void)!write(STDOUT_FILENO, first, strlen(first));
-    int code = take_locks(&r->opts, argc, argv);
+    int code = check_locks(&r->opts, argc, argv);
     if (code == 0)
         code = shell_find(&r->shell);
     if (code == 0) {
@@ -72,7 +72,8 @@ static int hold(struct lockctl *ctl, int argc, char **argv)
                                  &argv, &r.opts);
 
     if (code == 0 && r.opts.check)
-        return desk_ask(ctl, false, argc, argv);
+        return desk_ask(ctl, false, (int)r.opts.wanted.count + argc,
+                        r.opts.wanted.paths[0]);
     if (isatty(STDOUT_FILENO))
         return code != 0
                    ? code
@@ -102,7 +103,11 @@ const struct verb verb_hold = {
 
 static int release(struct lockctl *ctl, int argc, char **argv)
 {
-    return desk_ask(ctl, true, argc, argv);
+    char path[ZKR_PATH_MAX + 1] = "";
+
+    return argc == 0 || lockctl_parse_path(argv[0], path, sizeof(path))
+               ? desk_ask(ctl, true, argc, path)
+               : EX_USAGE;
 }
 
 const struct verb verb_release = {
