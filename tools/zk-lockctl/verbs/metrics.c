@@ -4,6 +4,7 @@
 #include "verbs/verbs.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <stdbool.h>
@@ -67,13 +68,7 @@ static int measure(struct lockctl *ctl, const struct metrics_opts *q)
 
 /* --- resident --- */
 
-enum {
-    TICK_MS = 100,
-    CLIENTS_MAX = 32,
-    IDLE_S = 10,
-    HOST_MAX = 256,
-    AT_MAX = 100
-};
+enum { TICK_MS = 100, CLIENTS_MAX = 32, IDLE_S = 10, HOST_MAX = 256 };
 
 struct board {
     struct lockctl *ctl;
@@ -120,36 +115,24 @@ static struct MHD_Response *new_page(const struct board *b)
     return response;
 }
 
-static struct MHD_Response *new_refusal(void)
-{
-    static char text[] = "GET /metrics\n";
-
-    return MHD_create_response_from_buffer(strlen(text), text,
-                                           MHD_RESPMEM_PERSISTENT);
-}
-
+/* Whatever is asked for: there is one page. */
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection,
                               const char *path, const char *method,
                               const char *version, const char *data,
                               size_t *data_size, void **of_connection)
 {
-    bool found = strcmp(path, "/metrics") == 0 || strcmp(path, "/") == 0;
-    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-    struct MHD_Response *response =
-        found && reads ? new_page(user) : new_refusal();
+    struct MHD_Response *response = new_page(user);
     enum MHD_Result queued;
 
+    (void)path;
+    (void)method;
     (void)version;
     (void)data;
     (void)data_size;
     (void)of_connection;
     if (response == NULL)
         return MHD_NO;
-    queued = MHD_queue_response(connection,
-                                !reads   ? MHD_HTTP_METHOD_NOT_ALLOWED
-                                : !found ? MHD_HTTP_NOT_FOUND
-                                         : MHD_HTTP_OK,
-                                response);
+    queued = MHD_queue_response(connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return queued;
 }
@@ -206,21 +189,17 @@ static int listen_at(struct board *b, const char *at)
                               error == 0 ? "no HTTP server" : strerror(error));
 }
 
-static void write_address(const struct board *b, char at[AT_MAX])
+/* Whatever port it was given, 0 too. */
+static void say_address(const struct board *b, const char *at)
 {
     const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(b->server, MHD_DAEMON_INFO_LISTEN_FD);
-    struct sockaddr_storage address;
-    socklen_t size = sizeof(address);
-    char host[AT_MAX - 20] = "?";
-    char port[10] = "?";
+        MHD_get_daemon_info(b->server, MHD_DAEMON_INFO_BIND_PORT);
+    const char *colon = strrchr(at, ':');
 
-    if (info != NULL &&
-        getsockname(info->listen_fd, (struct sockaddr *)&address, &size) == 0)
-        (void)getnameinfo((struct sockaddr *)&address, size, host, sizeof(host),
-                          port, sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
-    (void)snprintf(at, AT_MAX, strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s",
-                   host, port);
+    lockctl_say(b->ctl, "serving http://%.*s:%u/metrics",
+                colon == NULL ? INT_MAX : (int)(colon - at),
+                colon == NULL ? "localhost" : at,
+                info == NULL ? 0U : info->port);
 }
 
 /* --- until a signal --- */
@@ -238,7 +217,6 @@ static bool attend(const struct board *b)
 static int attend_all(struct board *b)
 {
     char detail[SCAN_DETAIL_MAX];
-    char at[AT_MAX];
     bool said = false;
     int code = 0;
     int rc;
@@ -255,10 +233,8 @@ static int attend_all(struct board *b)
             !mirror_is_ready(b->mirror, b->ctl->timeout_ms, &rc, detail))
             continue;
         code = listen_at(b, asked.listen);
-        if (code == 0) {
-            write_address(b, at);
-            lockctl_say(b->ctl, "serving http://%s/metrics", at);
-        }
+        if (code == 0)
+            say_address(b, asked.listen);
     }
     return code;
 }
