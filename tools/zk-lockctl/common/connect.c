@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/escape.h"
-
 enum { WHY_MAX = 1024 };
 
 enum { SESSION_MIN_MS = 1000, SESSION_MAX_MS = 10000 };
@@ -71,7 +69,6 @@ static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
                           char why[WHY_MAX])
 {
     int64_t left_ms = opts->connect_timeout_ms;
-    char escaped[WHY_MAX];
 
     if (ctl->patience_ms == 0 || ctl->patience_ms >= left_ms)
         return open_for(ctl, opts, left_ms, why);
@@ -79,9 +76,7 @@ static int open_patiently(struct lockctl *ctl, struct zkr_session_opts *opts,
     if (!is_no_answer(rc) || (ctl->connect_once && rc == ZKR_EREFUSED))
         return rc;
     left_ms -= ctl->patience_ms;
-    (void)escape_string(why, escaped, sizeof(escaped));
-    lockctl_say(ctl, "%s; trying for another %lld ms", escaped,
-                (long long)left_ms);
+    lockctl_say(ctl, "%s; trying for another %lld ms", why, (long long)left_ms);
     return open_for(ctl, opts, left_ms, why);
 }
 
@@ -233,11 +228,9 @@ static struct {
 
 static void on_open(int error, void *user)
 {
-    char why[WHY_MAX];
-
     if (error != ZKR_OK && error != ZKR_ECLOSED)
         lockctl_say(user, "cannot open a further session: %s",
-                    escape_string(zkr_error_detail(), why, sizeof(why)));
+                    zkr_error_detail());
 }
 
 int lockctl_connect_further(const struct lockctl *ctl,
@@ -315,13 +308,11 @@ const char *lockctl_connection(const struct lockctl *ctl)
 const char *lockctl_why(const struct lockctl *ctl, char why[LOCKCTL_WHY_MAX])
 {
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
-    size_t used = strlen(": ");
 
-    (void)strcpy(why, ": ");
     if (zkr_session_last_error(ctl->session, &error) != ZKR_OK ||
         error.cause == ZKR_CAUSE_NONE)
         return "";
-    (void)escape_string(error.text, why + used, LOCKCTL_WHY_MAX - used);
+    (void)snprintf(why, LOCKCTL_WHY_MAX, ": %s", error.text);
     return why;
 }
 

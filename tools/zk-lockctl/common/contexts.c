@@ -11,11 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
 
-enum { TEXT_MAX = 64 * 1024, WORD_ROOM = 200 };
+enum { TEXT_MAX = 64 * 1024 };
 
 static const char blanks[] = " \t\r";
 static const char name_chars[] = "abcdefghijklmnopqrstuvwxyz"
@@ -32,11 +31,10 @@ struct reader {
 static int fail(const struct reader *r, const char *what, const char *word)
 {
     const char *quote = word[0] == '\0' ? "" : "'";
-    char shown[WORD_ROOM];
 
-    return lockctl_fail(EX_CONFIG, "%s:%zu: %s%s%s%s%s", r->contexts->file,
-                        r->line, what, word[0] == '\0' ? "" : " ", quote,
-                        escape_string(word, shown, sizeof(shown)), quote);
+    return lockctl_fail(EX_CONFIG, "%s:%zu: %s%s%s%.200s%s", r->contexts->file,
+                        r->line, what, word[0] == '\0' ? "" : " ", quote, word,
+                        quote);
 }
 
 /* A context ends: has it all that it must have? */

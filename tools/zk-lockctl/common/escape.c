@@ -3,6 +3,7 @@
 #include "common/grow.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,9 @@ struct piece {
     size_t len;
 };
 
-size_t escape_decode(const unsigned char *bytes, size_t len, uint32_t *ret_code)
+/* The length of the character at the start, and its code point; 0 where it is
+ * not UTF-8 (RFC 3629: the shortest form, no surrogates, up to U+10FFFF). */
+static size_t decode(const unsigned char *bytes, size_t len, uint32_t *ret_code)
 {
     static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
     size_t n = bytes[0] < 0x80               ? 1
@@ -68,18 +71,25 @@ static bool is_harmless(uint32_t code)
     return keeps_utf8 || code < 0x80;
 }
 
-/* The next character; how many bytes it was. */
-static size_t take(const unsigned char *bytes, size_t len, struct piece *piece)
+static void keep(struct piece *piece, const void *bytes, size_t len)
+{
+    memcpy(piece->text, bytes, len);
+    piece->len = len;
+}
+
+/* Takes the next character; how many bytes it was. */
+typedef size_t take_fn(const unsigned char *bytes, size_t len,
+                       struct piece *piece);
+
+static size_t take_of_sentence(const unsigned char *bytes, size_t len,
+                               struct piece *piece)
 {
     uint32_t code = 0;
-    size_t n = escape_decode(bytes, len, &code);
+    size_t n = decode(bytes, len, &code);
 
     piece->len = 0;
     if (n > 0 && is_harmless(code)) {
-        memcpy(piece->text, bytes, n);
-        piece->len = n;
-        if (code == '\\')
-            piece->text[piece->len++] = '\\';
+        keep(piece, bytes, n);
         return n;
     }
     if (n == 0)
@@ -88,6 +98,32 @@ static size_t take(const unsigned char *bytes, size_t len, struct piece *piece)
         piece->len +=
             (size_t)sprintf(piece->text + piece->len, "\\x%02X", bytes[i]);
     return n;
+}
+
+static size_t take_of_text(const unsigned char *bytes, size_t len,
+                           struct piece *piece)
+{
+    if (bytes[0] != '\\')
+        return take_of_sentence(bytes, len, piece);
+    keep(piece, "\\\\", 2);
+    return 1;
+}
+
+/* ZooKeeper refuses private use and the specials in names, and the library
+ * refuses them in labels, too. */
+static size_t take_of_label(const unsigned char *bytes, size_t len,
+                            struct piece *piece)
+{
+    uint32_t c = 0;
+    size_t n = decode(bytes, len, &c);
+
+    if (n == 0 || (c >= 0xe000 && c <= 0xf8ff) || (c >= 0xfff0 && c <= 0xffff))
+        keep(piece, "?", 1);
+    else if (c < 0x20 || (c >= 0x7f && c <= 0x9f))
+        keep(piece, " ", 1);
+    else
+        keep(piece, bytes, n);
+    return n == 0 ? 1 : n;
 }
 
 /* `fits` is how much of it leaves room for the dots. */
@@ -101,7 +137,8 @@ static size_t cut(char *out, size_t fits, size_t size)
     return fits + n;
 }
 
-size_t escape_text(const char *bytes, size_t len, char *out, size_t size)
+static size_t escape(const char *bytes, size_t len, take_fn *take, char *out,
+                     size_t size)
 {
     const unsigned char *in = (const unsigned char *)bytes;
     size_t used = 0;
@@ -124,10 +161,25 @@ size_t escape_text(const char *bytes, size_t len, char *out, size_t size)
     return used;
 }
 
+size_t escape_text(const char *bytes, size_t len, char *out, size_t size)
+{
+    return escape(bytes, len, take_of_text, out, size);
+}
+
 const char *escape_string(const char *text, char *out, size_t size)
 {
     (void)escape_text(text, strlen(text), out, size);
     return out;
+}
+
+void escape_sentence(const char *text, char *out, size_t size)
+{
+    (void)escape(text, strlen(text), take_of_sentence, out, size);
+}
+
+void escape_label(const char *text, char *out, size_t size)
+{
+    (void)escape(text, strlen(text), take_of_label, out, size);
 }
 
 static bool is_plain(char c)

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Copy `len` bytes into `out` as one line of valid UTF-8 that moves no cursor
  * and turns no direction: a control character, a mark of direction, a line
@@ -17,11 +16,12 @@ size_t escape_text(const char *bytes, size_t len, char *out, size_t size);
 
 /* The same of a string; it returns `out`. */
 const char *escape_string(const char *text, char *out, size_t size);
-
-/* The length of the character at the start, and its code point; 0 where it is
- * not UTF-8 (RFC 3629: the shortest form, no surrogates, up to U+10FFFF). */
-size_t escape_decode(const unsigned char *bytes, size_t len,
-                     uint32_t *ret_code);
+/* The same of a sentence of ours, in which text of others may be; backslashes
+ * stay as they are, so it may be done twice. */
+void escape_sentence(const char *text, char *out, size_t size);
+/* The same of a label, which others will escape: a control character becomes a
+ * blank, and what is no text, or may be in no label, a question mark. */
+void escape_label(const char *text, char *out, size_t size);
 
 /* False: from now on each byte above ASCII becomes \xNN. A terminal of one byte
  * a character would take some of them for commands. */

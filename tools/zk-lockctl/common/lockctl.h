@@ -86,8 +86,8 @@ struct verb {
 };
 
 /* say.c: "zk-lockctl: ..." on stderr; returns the code, so that an error is
- * explained where it is returned. The caller has escaped text that comes from a
- * server. */
+ * explained where it is returned. What must not reach a terminal is escaped
+ * here. */
 int lockctl_fail(int exit_code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same unless --quiet, for what is not an error. */
@@ -171,7 +171,7 @@ bool lockctl_is_connected(const struct lockctl *ctl);
 /* "connected", "connection lost": the state of the session for people. */
 const char *lockctl_connection(const struct lockctl *ctl);
 /* ": server zk1:2181 does not answer": what stood last in the way of a
- * connection, escaped; "": nothing is known. */
+ * connection; "": nothing is known. */
 enum { LOCKCTL_WHY_MAX = 1024 };
 const char *lockctl_why(const struct lockctl *ctl, char why[LOCKCTL_WHY_MAX]);
 /* A session will not come back. */

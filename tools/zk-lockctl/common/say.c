@@ -30,11 +30,13 @@ static void say(const char *text)
 
 int lockctl_fail(int exit_code, const char *format, ...)
 {
+    char text[sizeof(failure.message)];
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(failure.message, sizeof(failure.message), format, args);
+    (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
+    escape_sentence(text, failure.message, sizeof(failure.message));
     failure.exit_code = exit_code;
     failure.cause = ZKR_OK;
     say(failure.message);
@@ -77,16 +79,13 @@ static int exit_code_of(int rc)
     }
 }
 
-/* The sentence may name a path that somebody else has chosen. */
 int lockctl_fail_error(int rc, const char *detail)
 {
-    char escaped[1024];
     int code = exit_code_of(rc);
 
     if (detail[0] == '\0')
         detail = zkr_strerror(rc);
-    (void)lockctl_fail(code, "%s%s",
-                       escape_string(detail, escaped, sizeof(escaped)),
+    (void)lockctl_fail(code, "%s%s", detail,
                        rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
     failure.cause = rc;
     return code;
@@ -101,11 +100,13 @@ void lockctl_say(const struct lockctl *ctl, const char *format, ...)
 {
     va_list args;
     char text[4096];
+    char escaped[sizeof(text)];
 
     if (ctl->quiet)
         return;
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    say(text);
+    escape_sentence(text, escaped, sizeof(escaped));
+    say(escaped);
 }

@@ -16,7 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "common/escape.h"
 #include "common/now.h"
 
 /* A release may wait for servers. */
@@ -164,7 +163,6 @@ static struct desk *find(const struct around *around, const char *path,
 
 static int ask(const struct lockctl *ctl, bool releases, const char *path)
 {
-    char shown[ZKR_PATH_MAX + 1];
     struct around around;
     size_t holds = 0;
     size_t ended = 0;
@@ -183,8 +181,7 @@ static int ask(const struct lockctl *ctl, bool releases, const char *path)
     else if (ended > 0)
         code = is_over();
     else
-        code = lockctl_fail(EX_NO, "%s is not held for this shell",
-                            escape_string(path, shown, sizeof(shown)));
+        code = lockctl_fail(EX_NO, "%s is not held for this shell", path);
     desk_close(d);
     return code;
 }

@@ -123,44 +123,10 @@ int run_parse(struct lockctl *ctl, const struct verb *verb,
     return code;
 }
 
-/* Returns the text that a label has instead of a character; NULL: the character
- * itself. ZooKeeper refuses private use and the specials in names, and the
- * library refuses them in labels, too. */
-static const char *instead_of(size_t len, uint32_t c)
-{
-    if (len == 0 || (c >= 0xe000 && c <= 0xf8ff) ||
-        (c >= 0xfff0 && c <= 0xffff))
-        return "?";
-    return c < 0x20 || (c >= 0x7f && c <= 0x9f) ? " " : NULL;
-}
-
 void why_fit(const char *text, const char *end, char label[ZKR_LABEL_MAX + 1])
 {
-    size_t room = ZKR_LABEL_MAX - strlen(end);
-    size_t room_before_mark = room - strlen(WHY_MARK);
-    size_t left = strlen(text);
-    bool cut = false;
-    size_t used = 0;
-    size_t before_mark = 0; /* what stays when it is cut */
-
-    while (left > 0) {
-        uint32_t c = 0;
-        size_t len = escape_decode((const unsigned char *)text, left, &c);
-        const char *instead = instead_of(len, c);
-        size_t size = instead != NULL ? 1 : len;
-
-        cut = used + size > room;
-        if (cut)
-            break;
-        (void)memcpy(label + used, instead != NULL ? instead : text, size);
-        used += size;
-        if (used <= room_before_mark)
-            before_mark = used;
-        text += len == 0 ? 1 : len;
-        left -= len == 0 ? 1 : len;
-    }
-    (void)sprintf(label + (cut ? before_mark : used), "%s%s",
-                  cut ? WHY_MARK : "", end);
+    escape_label(text, label, ZKR_LABEL_MAX + 1 - strlen(end));
+    (void)strcat(label, end);
 }
 
 /* More than fits into a label need not be there to see that it is cut. */

@@ -68,12 +68,8 @@ int run_parse(struct lockctl *ctl, const struct verb *verb,
               enum claim_kind kind, int argc, char **argv,
               struct run_opts *opts);
 
-/* A label that has been cut ends with this mark. */
-#define WHY_MARK "..."
-
-/* As much of a text as a label may have: at most ZKR_LABEL_MAX bytes, whole
- * characters; a blank for control characters, '?' for what is no text. A short
- * end is always there, whole. */
+/* As much of a text as a label may have, with a short end that is always
+ * whole. */
 void why_fit(const char *text, const char *end, char label[ZKR_LABEL_MAX + 1]);
 
 /* `shell` is the process for which a lock is held; 0: it is for the command of

@@ -12,7 +12,6 @@
 
 #include <unistd.h>
 
-#include "common/escape.h"
 #include "model/scan.h"
 #include "protocol/node_name.h"
 
@@ -85,15 +84,11 @@ static bool goes_together(const struct lock *lock, enum claim_kind kind)
 
 static void warn_of_kazoo(struct lockctl *ctl, const struct lock *lock)
 {
-    char path[512];
-
-    if (lock->dialect != ZKR__DIALECT_KAZOO)
-        return;
-    (void)escape_string(lock->path, path, sizeof(path));
-    lockctl_say(ctl,
-                "note: %s has nodes of kazoo, which does not wait for this run "
-                "unless its lock has extra_lock_patterns",
-                path);
+    if (lock->dialect == ZKR__DIALECT_KAZOO)
+        lockctl_say(ctl,
+                    "note: %s has nodes of kazoo, which does not wait for this "
+                    "run unless its lock has extra_lock_patterns",
+                    lock->path);
 }
 
 static const char *name_use(const struct lock *lock)
@@ -119,13 +114,10 @@ static const char *name_use(const struct lock *lock)
 
 static int refuse_use(const char *lock, const char *use, enum claim_kind kind)
 {
-    char path[ZKR_PATH_MAX + 1];
-
-    (void)escape_string(lock, path, sizeof(path));
     return lockctl_fail(EX_DATAERR,
                         "%s is used for %s: a %s there would keep none of its "
                         "users out",
-                        path, use, claim_kinds[kind].noun);
+                        lock, use, claim_kinds[kind].noun);
 }
 
 /* Somebody who has a permit, or wants one, by another limit would let in more
@@ -145,15 +137,13 @@ static const struct contender *with_other_limit(const struct lock *lock,
 static int refuse_limit(const struct lock *lock, const struct contender *c,
                         uint32_t slots)
 {
-    char path[ZKR_PATH_MAX + 1];
     char who[WHO_MAX];
 
     return lockctl_fail(
         EX_DATAERR,
         "%s is used as a semaphore of %lld by %s: with --slots %u the two "
         "would not agree on who may hold it",
-        escape_string(lock->path, path, sizeof(path)),
-        (long long)c->owner.limit, contender_who(c, who), slots);
+        lock->path, (long long)c->owner.limit, contender_who(c, who), slots);
 }
 
 /* -- itself -------------------------------------------------------------- */
@@ -240,7 +230,6 @@ static int refuse_self(const struct run *run, const struct lock *lock,
                        const struct contender *c)
 {
     bool once = run->opts.wait_ms == 0;
-    char path[ZKR_PATH_MAX + 1];
     char who[WHO_MAX];
 
     return lockctl_fail(
@@ -248,8 +237,8 @@ static int refuse_self(const struct run *run, const struct lock *lock,
         "you hold %s already: a zk-lockctl run or hold around this one has it "
         "(session 0x%llx, %s) until this one has ended, so this one would wait "
         "for itself",
-        escape_string(lock->path, path, sizeof(path)),
-        (unsigned long long)c->node->session_id, contender_who(c, who));
+        lock->path, (unsigned long long)c->node->session_id,
+        contender_who(c, who));
 }
 
 /* -- all ------------------------------------------------------------------- */

@@ -42,8 +42,8 @@ struct run_opts {
     bool check;
 };
 
-/* A reason is at most 128 bytes, each of which may become four. */
-enum { REASON_SHOWN_MAX = 4 * 128 + 8 };
+/* A reason is at most 128 bytes. */
+enum { REASON_SHOWN_MAX = 128 + 8 };
 
 struct run {
     struct lockctl *ctl;
@@ -66,7 +66,7 @@ struct run {
     int64_t session_id; /* through which they are held */
     int64_t wait_ms;    /* for the grants */
     atomic_bool revoke_asked;
-    char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT"", escaped; "": none */
+    char reason[REASON_SHOWN_MAX]; /* of that: ", "TEXT""; "": none */
     bool worked;                   /* the command, or a shell, has begun */
     bool revoked;                  /* TERM was sent because of that */
     bool lost;        /* TERM or KILL was sent because of the lease, or it was

@@ -2,7 +2,6 @@
 /* Waits for the lock: the outcome, signals, and the holder meanwhile. */
 #include "run/run.h"
 
-#include "common/escape.h"
 #include "model/scan.h"
 
 #include <signal.h>
@@ -31,21 +30,15 @@ static void word_holder(const struct contender *c, char text[HOLDER_MAX])
 {
     bool stays = c->node->token != 0 && c->node->session_id == 0;
     bool by_name = stays && !c->owner.is_record;
-    char label[4 * ZKR_LABEL_MAX + 1] = "";
-    char name[256] = "";
+    const char *label = by_name ? c->node->data : c->owner.label;
+    size_t len = by_name ? c->node->data_size : strlen(label);
     char who[WHO_MAX];
 
-    if (by_name) {
-        (void)escape_string(c->node->name, name, sizeof(name));
-        (void)escape_text(c->node->data, c->node->data_size, label,
-                          sizeof(label));
-    } else {
-        (void)escape_string(c->owner.label, label, sizeof(label));
-    }
-    (void)snprintf(text, HOLDER_MAX, "%s%s%s%s%s%s",
-                   by_name ? "the node " : contender_who(c, who), name,
-                   label[0] == '\0' ? "" : ", \"", label,
-                   label[0] == '\0' ? "" : "\"",
+    (void)snprintf(text, HOLDER_MAX, "%s%s%s%.*s%s%s",
+                   by_name ? "the node " : contender_who(c, who),
+                   by_name ? c->node->name : "", len == 0 ? "" : ", \"",
+                   len < ZKR_LABEL_MAX ? (int)len : ZKR_LABEL_MAX,
+                   len == 0 ? "" : label, len == 0 ? "" : "\"",
                    stays ? " (a node without a session, which does not end by "
                            "itself)"
                          : "");
@@ -106,16 +99,14 @@ static void say(struct lockctl *ctl, const struct lock *lock, const char *what,
                 const struct queue *q)
 {
     char holder[HOLDER_MAX];
-    char path[512];
     char more[32] = "";
 
     word_holder(q->first, holder);
     if (q->holders > 1)
         (void)snprintf(more, sizeof(more), " and %zu more", q->holders - 1);
     lockctl_say(ctl, "%s: %s is held by %s%s, queued %llds ago; %zu waiting%s",
-                what, escape_string(lock->path, path, sizeof(path)), holder,
-                more, (long long)age_s(q->first), q->waiting,
-                q->unread ? "" : " before us");
+                what, lock->path, holder, more, (long long)age_s(q->first),
+                q->waiting, q->unread ? "" : " before us");
 }
 
 static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,

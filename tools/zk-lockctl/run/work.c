@@ -14,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/escape.h"
 #include "common/words.h"
 #include "protocol/owner.h"
 
@@ -69,11 +68,10 @@ static bool is_deleted(zkr_grant *grant)
     return loss == ZKR_LOSS_DELETED || loss == ZKR_LOSS_REVOKED;
 }
 
-/* Why a lock is lost, as a part of a sentence, escaped. */
+/* Why a lock is lost, as a part of a sentence. */
 static const char *why_lost(const struct run *run, char why[WHY_LOST_MAX])
 {
     zkr_grant *grant = claim_lost(&run->claim);
-    char node[ZKR_PATH_MAX + 1] = "";
 
     if (grant == NULL)
         return "the lease ran out without an answer from the servers";
@@ -83,11 +81,10 @@ static const char *why_lost(const struct run *run, char why[WHY_LOST_MAX])
                  zkr_session_sync(run->ctl->session, LIVES_MS) == ZKR_OK;
     if (!is_deleted(grant))
         return "the servers have ended the session";
-    (void)escape_string(zkr_grant_node(grant), node, sizeof(node));
     (void)snprintf(why, WHY_LOST_MAX, "%s, %s%s",
                    lives ? "somebody has deleted its node"
                          : "its node has gone",
-                   node, run->reason);
+                   zkr_grant_node(grant), run->reason);
     return why;
 }
 
@@ -362,7 +359,6 @@ static bool is_asked(struct run *run)
 {
     bool ignored = run->opts.on_revoke == REVOKE_IGNORE;
     struct zkr__known_owner owner;
-    char shown[REASON_SHOWN_MAX - 4];
 
     if (!atomic_exchange(&run->revoke_asked, false))
         return false;
@@ -371,7 +367,7 @@ static bool is_asked(struct run *run)
             continue;
         if (owner.reason[0] != '\0')
             (void)snprintf(run->reason, sizeof(run->reason), ", \"%s\"",
-                           escape_string(owner.reason, shown, sizeof(shown)));
+                           owner.reason);
         if (ignored)
             write_record(run, run->claim.grants[i], owner.reason);
     }

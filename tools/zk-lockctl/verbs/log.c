@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/now.h"
 #include "common/words.h"
@@ -149,9 +148,8 @@ static void note_limits(struct log *log)
 
 static void note_nobody(struct log *log)
 {
-    char root[512];
+    const char *root = log->rows.root;
 
-    (void)escape_string(log->rows.root, root, sizeof(root));
     if (log->history.pool)
         notes_add(&log->logs.notes,
                   "%s has had nodes of a semaphore, a double barrier or a "
