@@ -315,7 +315,7 @@ static const struct row {
     /* Of a session with nodes in many locks, each goes; others stay. */
     { "all_nodes_of_a_session_go_with_it",
       "1+/a/#0;2+/b/#0;3+/c/#0;1+/d/#0;2+/e/#0;1+/f/#0;1+/g/#0;1-/f/#0;1!",
-      "1:/f/#0 6 6 8 released; 1:/g/#0 7 7 9 closed; 1:/d/#0 4 4 9 closed; "
+      "1:/f/#0 6 6 8 released; 1:/d/#0 4 4 9 closed; 1:/g/#0 7 7 9 closed; "
       "1:/a/#0 1 1 9 closed; 2:/e/#0 5 5 0 there; 3:/c/#0 3 3 0 there; "
       "2:/b/#0 2 2 0 there | 1-9 known 1-9" },
     { "a_waiter_that_gives_up_has_not_held",
@@ -332,8 +332,8 @@ static const struct row {
     /* Servers since 3.6 list them. */
     { "each_node_that_a_session_leaves_is_read",
       "9?/l/#7,/m/#9;2+/n/#0",
-      "9:/m/#9 0 1 1 expired seen 1 \"\" before unsure; "
       "9:/l/#7 0 1 1 expired seen 1 \"\" before unsure; "
+      "9:/m/#9 0 1 1 expired seen 1 \"\" before unsure; "
       "2:/n/#0 2 2 0 there | 1-2 known lacks" },
     { "a_session_ends_with_all_that_it_has_in_a_lock",
       "1+/l/#0;1+/l/#1;2+/l/#2;1?",

@@ -312,13 +312,15 @@ static void create_node(struct history *h, const struct txn *txn,
 
 /* One who gets a permit of a semaphore leaves the queue: its wait was that of
  * its lease. */
-static void pass_on(const struct history *h, struct stay *claim)
+static void pass_on(struct stay *claim)
 {
+    const struct queue *leases = &claim->past->parts[ZKR__PART_LEASES];
     struct stay *lease = NULL;
 
-    for (struct stay *s = pasts_of_session(&h->pasts, claim->node.session_id);
-         s != NULL; s = s->next) {
-        if (s->past == claim->past && zkr__is_lease(&s->node) &&
+    for (size_t i = 0; i < leases->count; i++) {
+        struct stay *s = leases->items[i];
+
+        if (s->node.session_id == claim->node.session_id &&
             s->node.token > claim->node.token &&
             (lease == NULL || s->node.token > lease->node.token))
             lease = s;
@@ -346,7 +348,7 @@ static void delete_node(struct history *h, const struct txn *txn,
     mark(h, stay->past);
     if (owner == txn->session && owner != 0 &&
         zkr__part_of(place.name) == ZKR__PART_QUEUE)
-        pass_on(h, stay);
+        pass_on(stay);
     if (owner == 0)
         end_as(h, stay, ENDING_GONE, txn->session, txn->time_ms);
     else if (owner == txn->session)

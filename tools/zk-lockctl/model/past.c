@@ -241,44 +241,26 @@ static int by_session(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where the tree has the first stay of a session; NULL: it has none. */
-static struct stay **first_of(const struct pasts *pasts, int64_t session_id)
+static int by_session_and_node(const void *a, const void *b)
 {
-    const struct stay key = { .node.session_id = session_id };
+    const struct stay *x = a;
+    const struct stay *y = b;
+    int order = by_session(a, b);
 
-    return tfind(&key, &pasts->sessions, by_session);
-}
-
-/* The stay of a node of no session is in no list. */
-static void add_to_session(struct pasts *pasts, struct stay *stay)
-{
-    if (stay->node.session_id == 0)
-        return;
-    struct stay **first = enough(tsearch(stay, &pasts->sessions, by_session));
-    if (*first == stay)
-        return;
-    stay->next = *first;
-    stay->next->previous = stay;
-    *first = stay;
-}
-
-static void leave_session(struct pasts *pasts, struct stay *stay)
-{
-    if (stay->next != NULL)
-        stay->next->previous = stay->previous;
-    if (stay->previous != NULL)
-        stay->previous->next = stay->next;
-    else if (stay->next != NULL)
-        *first_of(pasts, stay->node.session_id) = stay->next;
-    else if (stay->node.session_id != 0)
-        (void)tdelete(stay, &pasts->sessions, by_session);
+    if (order == 0)
+        order =
+            (x->node.token > y->node.token) - (x->node.token < y->node.token);
+    if (order == 0)
+        order = strcmp(x->lock, y->lock);
+    return order != 0 ? order : strcmp(x->name, y->name);
 }
 
 struct stay *pasts_of_session(const struct pasts *pasts, int64_t session_id)
 {
-    struct stay **first = first_of(pasts, session_id);
+    const struct stay key = { .node.session_id = session_id };
+    struct stay *const *found = tfind(&key, &pasts->sessions, by_session);
 
-    return first == NULL ? NULL : *first;
+    return found == NULL ? NULL : *found;
 }
 
 /* --- contenders --- */
@@ -305,75 +287,33 @@ void pasts_add(struct pasts *pasts, struct past *past, struct stay *stay)
     stay->past = past;
     zkr__roster_read(&stay->node);
     stay->node.holds = false;
-    add_to_session(pasts, stay);
+    if (stay->node.session_id != 0)
+        (void)enough(tsearch(stay, &pasts->sessions, by_session_and_node));
     queue_add(&past->parts[zkr__part_of(stay->name)], stay);
 }
 
 void pasts_remove(struct pasts *pasts, struct stay *stay)
 {
-    leave_session(pasts, stay);
+    (void)tdelete(stay, &pasts->sessions, by_session_and_node);
     queue_remove(&stay->past->parts[zkr__part_of(stay->name)], stay);
 }
 
 /* --- who begins to hold --- */
 
-/* Who may be asked for together with some of a queue: the one before
- * them, and those who decide over the newest lease of a semaphore. */
-enum { OTHERS_MAX = 3 };
-
-struct asking {
-    struct zkr_participant *nodes;
-    size_t count;
-};
-
-static void show(struct asking *a, struct stay *stay)
-{
-    for (size_t i = 0; i < a->count && i < OTHERS_MAX; i++) {
-        if (a->nodes[i].name == stay->name)
-            return;
-    }
-    a->nodes[a->count++] = stay->node;
-}
-
-/* --- who decides over others --- */
-
-/* Who shares lets others hold, as does one outside of the queue. */
-static bool lets_others_hold(const struct stay *stay)
-{
-    return stay->node.kind == ZKR_PARTICIPANT_SHARED ||
-           zkr__is_unfair(&stay->node);
-}
-
-static struct stay *newest_of(const struct queue *queue)
-{
-    struct stay *newest = queue->items[0];
-
-    for (size_t i = 1; i < queue->count; i++) {
-        if (queue->items[i]->node.token > newest->node.token)
-            newest = queue->items[i];
-    }
-    return newest;
-}
-
-/* The newest lease waits as long as its owner is the first in the queue. */
-static void show_deciders(struct asking *a, const struct past *past,
-                          const struct queue *queue)
-{
-    const struct queue *claims = &past->parts[ZKR__PART_QUEUE];
-
-    if (queue != &past->parts[ZKR__PART_LEASES] || claims->count == 0)
-        return;
-    show(a, newest_of(queue));
-    show(a, claims->items[0]);
-}
-
-/* --- asking --- */
-
-/* The nodes are in another order than the stays now, and with the same names.
+/* Asks the roster, with one more that decides over them (NULL: none). It has
+ * the nodes in another order than that of the stays, and with the same names.
  */
-static void take(const struct zkr_participant *nodes, size_t count, hold_fn *fn,
-                 void *user)
+static void ask(struct stay *const *stays, size_t count,
+                const struct stay *other, hold_fn *fn, void *user)
 {
+    struct zkr_participant *nodes = enough(calloc(count + 1, sizeof(*nodes)));
+
+    for (size_t i = 0; i < count; i++)
+        nodes[i] = stays[i]->node;
+    if (other != NULL)
+        nodes[count++] = other->node;
+    count = zkr__roster_order(nodes, count);
+    zkr__roster_settle(nodes, count);
     for (size_t i = 0; i < count; i++) {
         struct stay *stay = stay_of_name(nodes[i].name);
 
@@ -382,63 +322,52 @@ static void take(const struct zkr_participant *nodes, size_t count, hold_fn *fn,
         stay->node.holds = true;
         fn(stay, user);
     }
+    free(nodes);
 }
 
-/* Of those that share, the one right before them tells as much as all that are
- * before them. */
-static void ask(const struct past *past, const struct queue *queue,
-                size_t start, size_t end, hold_fn *fn, void *user)
+/* Who shares lets others hold, as does one outside of the queue. */
+static bool lets_others_hold(const struct stay *stay)
 {
-    struct asking a = { .nodes = enough(calloc(end - start + OTHERS_MAX,
-                                               sizeof(*a.nodes))) };
-
-    if (start > 0)
-        show(&a, queue->items[start - 1]);
-    show_deciders(&a, past, queue);
-    for (size_t i = start; i < end; i++)
-        show(&a, queue->items[i]);
-    a.count = zkr__roster_order(a.nodes, a.count);
-    zkr__roster_settle(a.nodes, a.count);
-    take(a.nodes, a.count, fn, user);
-    free(a.nodes);
+    return stay->node.kind == ZKR_PARTICIPANT_SHARED ||
+           zkr__is_unfair(&stay->node);
 }
 
-/* --- the walk --- */
-
-/* Behind these others may hold; and, `ret_hold`, all these do. */
-static bool lets_pass(const struct queue *queue, size_t start, size_t end,
-                      bool *ret_hold)
+/* The end of the front: of those whose number is that of the one at `start`,
+ * and of those behind as long as all before them let others hold; with `held`,
+ * only of those who hold. */
+static size_t front_of(const struct queue *queue, size_t start, bool held)
 {
-    *ret_hold = true;
-    for (size_t i = start; i < end; i++) {
-        if (!lets_others_hold(queue->items[i]))
-            return false;
-        *ret_hold = *ret_hold && queue->items[i]->node.holds;
-    }
-    return true;
-}
+    bool goes_on = true;
 
-/* From those that are not known to hold up to the first that lets nobody behind
- * it hold. Whether one holds, those with lower numbers and with its own one
- * decide. */
-static void settle(const struct past *past, struct queue *queue, hold_fn *fn,
-                   void *user)
-{
-    bool hold = true;
-    size_t end;
-
-    for (size_t i = queue->settled; i < queue->count; i = end) {
-        end = queue_end_of_equals(queue, i);
-        ask(past, queue, i, end, fn, user);
-        if (!lets_pass(queue, i, end, &hold))
+    for (size_t end; start < queue->count && goes_on; start = end) {
+        end = queue_end_of_equals(queue, start);
+        for (size_t i = start; i < end; i++)
+            goes_on = goes_on && lets_others_hold(queue->items[i]) &&
+                      (!held || queue->items[i]->node.holds);
+        if (held && !goes_on)
             break;
-        if (hold && i == queue->settled)
-            queue->settled = end;
     }
+    return start;
 }
 
+/* Whether one holds, those with lower numbers and with its own one decide. Of
+ * those that hold together, the last tells as much as all. */
+static void settle_queue(struct queue *queue, hold_fn *fn, void *user)
+{
+    size_t start = queue->settled - (queue->settled > 0);
+    size_t end = front_of(queue, queue->settled, false);
+
+    ask(queue->items + start, end - start, NULL, fn, user);
+    queue->settled = front_of(queue, queue->settled, true);
+}
+
+/* The newest lease waits as long as its owner is the first in the queue. */
 void past_settle(struct past *past, hold_fn *fn, void *user)
 {
-    settle(past, &past->parts[ZKR__PART_PATH], fn, user);
-    settle(past, &past->parts[ZKR__PART_LEASES], fn, user);
+    const struct queue *leases = &past->parts[ZKR__PART_LEASES];
+    const struct queue *claims = &past->parts[ZKR__PART_QUEUE];
+
+    settle_queue(&past->parts[ZKR__PART_PATH], fn, user);
+    ask(leases->items, leases->count,
+        claims->count == 0 ? NULL : claims->items[0], fn, user);
 }

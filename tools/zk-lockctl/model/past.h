@@ -38,8 +38,6 @@ struct stay {
     bool is_claim;    /* its node in the queue of a semaphore has become
                          another one, its lease */
     struct past *past; /* the lock that it is in */
-    struct stay *next; /* the others of its session */
-    struct stay *previous;
     char name[];
 };
 
@@ -82,8 +80,7 @@ struct past {
 struct pasts {
     struct past *first; /* of all */
     void *tree;         /* the same, by their paths */
-    void *sessions; /* a tree: the first stay of each, for the others end with
-                       it, too */
+    void *sessions;     /* a tree of the stays, by their sessions */
 };
 
 /* NULL: there is none. */
@@ -96,8 +93,7 @@ void pasts_done(struct pasts *pasts);
 
 /* The contender with that name; NULL: there is none. `past` may be NULL. */
 struct stay *past_stay(const struct past *past, const char *name);
-/* The first stay of that session, the others are behind it (stay->next); NULL:
- * it has none. */
+/* Any stay of that session; NULL: it has none. */
 struct stay *pasts_of_session(const struct pasts *pasts, int64_t session_id);
 /* Any contender; NULL: there is none. */
 struct stay *past_any(const struct past *past);
