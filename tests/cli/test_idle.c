@@ -82,8 +82,7 @@ TEST(the_screen_of_a_quiet_cluster_asks_nothing)
 {
     tmux_open(100, 24);
     proxy_reset_counts(proxy);
-    tmux_line("%s top --servers %s --interval 500ms", LOCKCTL,
-              proxy_hosts(proxy));
+    tmux_line("%s top --servers %s", LOCKCTL, proxy_hosts(proxy));
     tmux_wait("/many/l0");
     assert_idle();
     tmux_key("q");

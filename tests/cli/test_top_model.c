@@ -180,8 +180,6 @@ static int setup(void)
                         .ensemble = "zk1:2181",
                         .state = "connected",
                         .is_connected = true,
-                        .took_ms = 12,
-                        .interval_ms = 2000,
                         .paint = paint };
     resize(80, 24);
     return 0;
@@ -352,12 +350,11 @@ TEST(the_list_scrolls_with_the_cursor)
 TEST(the_picture_fits_80_columns)
 {
     look_at_three(65000);
-    line_is(0, "zk-lockctl top zk1:2181 connected every 2s 00:17:45Z");
-    line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s look 12ms");
+    line_is(0, "zk-lockctl top zk1:2181 connected 00:17:45Z");
+    line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s");
     line_is(3, "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN");
     line_is(6, "/c mutex zkrecipes held host-d:43 job <=1m05s 2 1m05s 1");
-    line_is(23, "q quit ? help Enter queue / filter s sort R ask K break Space "
-                "now");
+    line_is(23, "q quit ? help Enter queue / filter s sort R ask K break");
 }
 
 /* Regression: the sum over queues that were seen in part had no '+'. */
@@ -439,10 +436,8 @@ TEST(an_old_picture_says_so)
 {
     line_is(1, "looking...");
     look_at_three(1000);
-    top.now_ms += 3000;
+    top.now_ms += 5000;
     line_is(2, "sorted by LOCK");
-    top.now_ms += 2000;
-    line_is(2, "STALE, 5.0s old: no answer yet");
     top.is_connected = false;
     top.state = "connection lost";
     line_is(2, "STALE, 5.0s old: connection lost");

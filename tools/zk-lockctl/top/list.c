@@ -423,8 +423,6 @@ static enum top_action act(struct top *t, uint32_t key)
     case '?':
         t->help = true;
         return TOP_GO_ON;
-    case ' ':
-        return TOP_LOOK_NOW;
     default:
         break;
     }

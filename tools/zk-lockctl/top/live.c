@@ -19,18 +19,16 @@
 #include "top/top.h"
 
 enum {
-    SESSION_MS = 500, /* to see what the session does */
-    RETRY_MS = 20,    /* to see whether all locks are known */
-    PAUSE_MS = 100,   /* between two lists of a lock */
-    READ_MAX = 1000   /* of the nodes of a lock; the others are counted */
+    LOOK_MS = 500,  /* between two looks at the mirror, and at the session */
+    RETRY_MS = 20,  /* to see whether all locks are known */
+    PAUSE_MS = 100, /* between two lists of a lock */
+    READ_MAX = 1000 /* of the nodes of a lock; the others are counted */
 };
 
 struct live {
     struct top *top;
     struct mirror *mirror; /* NULL: the session was not connected yet */
     int64_t due_ms;        /* of the next look, by clock_now_ms() */
-    int64_t began_ms;      /* of the look that waits for the servers; 0: none
-                              does */
     int signals;           /* a descriptor */
     sigset_t before;
     bool quit;
@@ -58,13 +56,6 @@ static int start_mirror(struct live *l)
     return mirror_start(&opts, &l->mirror);
 }
 
-/* The next look need not wait for its time, and has all that has happened
- * before: the mirror lists what has changed a moment after it has. */
-static void look_now(struct live *l)
-{
-    l->due_ms = clock_now_ms() + 2 * PAUSE_MS;
-}
-
 /* Directories of locks come and go with them. */
 static void note_missing(const char *root, struct scan *scan)
 {
@@ -81,13 +72,10 @@ static void on_look(struct live *l)
     struct top *t = l->top;
     char detail[SCAN_DETAIL_MAX] = "";
     struct scan scan;
-    int64_t now_ms = clock_now_ms();
     int rc = ZKR_OK;
 
-    if (now_ms < l->due_ms || !lockctl_is_connected(t->ctl))
+    if (clock_now_ms() < l->due_ms || !lockctl_is_connected(t->ctl))
         return;
-    if (l->began_ms == 0)
-        l->began_ms = now_ms;
     if (l->mirror == NULL)
         rc = start_mirror(l);
     if (rc == ZKR_OK &&
@@ -99,11 +87,9 @@ static void on_look(struct live *l)
     if (rc == ZKR_OK) {
         scan = mirror_scan(l->mirror);
         note_missing(t->root, &scan);
-        t->took_ms = clock_now_ms() - l->began_ms;
         top_take(t, &scan);
     }
-    l->began_ms = 0;
-    l->due_ms = clock_now_ms() + t->interval_ms;
+    l->due_ms = clock_now_ms() + LOOK_MS;
     if (rc != ZKR_OK)
         (void)escape_string(detail[0] == '\0' ? zkr_strerror(rc) : detail,
                             t->error, sizeof(t->error));
@@ -236,7 +222,8 @@ static void hand_over(struct live *l)
     }
     top_screen_restore();
     l->quit = is_told_to_end(l->signals) || l->quit;
-    look_now(l);
+    /* the mirror lists what has changed a moment after it has */
+    l->due_ms = clock_now_ms() + 2 * PAUSE_MS;
 }
 
 static void on_keys(struct live *l)
@@ -247,9 +234,6 @@ static void on_keys(struct live *l)
         switch (top_press(l->top, key)) {
         case TOP_QUIT:
             l->quit = true;
-            break;
-        case TOP_LOOK_NOW:
-            look_now(l);
             break;
         case TOP_ACT:
             hand_over(l);
@@ -291,9 +275,7 @@ static bool await(const struct live *l)
     };
     int64_t look_ms = l->due_ms - clock_now_ms();
     int n = poll(fds, sizeof(fds) / sizeof(fds[0]),
-                 look_ms < RETRY_MS     ? RETRY_MS
-                 : look_ms < SESSION_MS ? (int)look_ms
-                                        : SESSION_MS);
+                 look_ms < RETRY_MS ? RETRY_MS : (int)look_ms);
 
     if (n < 0)
         return errno == EINTR;

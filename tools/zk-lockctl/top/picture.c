@@ -68,14 +68,12 @@ static void draw_title(const struct top *t)
 {
     char left[GRID_CELL_MAX];
     char right[200];
-    char interval[WORD_MAX];
     char clock[WORD_MAX] = "";
 
     if (t->scan.at_ms != 0)
         (void)word_clock(t->scan.at_ms, clock);
     (void)snprintf(left, sizeof(left), "zk-lockctl top  %.1000s", t->ensemble);
-    (void)snprintf(right, sizeof(right), "%s  every %s  %s", t->state,
-                   word_duration(t->interval_ms, interval), clock);
+    (void)snprintf(right, sizeof(right), "%s  %s", t->state, clock);
     write_both(t, 0, TOP_BOLD, left, right);
 }
 
@@ -87,8 +85,6 @@ static void draw_totals(const struct top *t)
     size_t waiters = 0;
     int64_t longest_ms = -1;
     bool more = scan->cut; /* not all are counted */
-    char left[200];
-    char right[100];
     char word[WORD_MAX] = "";
 
     if (scan->at_ms == 0) {
@@ -106,15 +102,9 @@ static void draw_totals(const struct top *t)
     }
     if (longest_ms >= 0)
         (void)word_age(longest_ms, word);
-    (void)snprintf(left, sizeof(left),
-                   "%zu lock%s, %zu held, %zu%s waiting%s%s", scan->count,
-                   word_plural(scan->count), held, waiters, more ? "+" : "",
-                   longest_ms >= 0 ? ", longest " : "", word);
-    (void)snprintf(right, sizeof(right), "look %s",
-                   word_duration(t->took_ms, word));
-    if (grid_width(left) + 2 + grid_width(right) > t->width)
-        right[0] = '\0';
-    write_both(t, 1, TOP_PLAIN, left, right);
+    write_line(t, 1, TOP_PLAIN, "%zu lock%s, %zu held, %zu%s waiting%s%s",
+               scan->count, word_plural(scan->count), held, waiters,
+               more ? "+" : "", longest_ms >= 0 ? ", longest " : "", word);
 }
 
 /* Above its queue. */
@@ -139,25 +129,12 @@ static void draw_lock(const struct top *t)
     write_line(t, 1, TOP_BOLD, "%s  %s", path, rest);
 }
 
-/* A look under way is shown only when it takes long. */
-static bool is_late(const struct top *t)
-{
-    enum { LATE_MS = 2000 };
-    int64_t pause =
-        t->interval_ms > 2 * t->took_ms ? t->interval_ms : 2 * t->took_ms;
-
-    return t->scan.at_ms != 0 &&
-           t->now_ms - t->scan.at_ms > pause + t->took_ms + LATE_MS;
-}
-
 /* Returns why the picture is old, or NULL when it is not. */
 static const char *trouble(const struct top *t)
 {
     if (!t->is_connected)
         return t->state;
-    if (t->error[0] != '\0')
-        return t->error;
-    return is_late(t) ? "no answer yet" : NULL;
+    return t->error[0] != '\0' ? t->error : NULL;
 }
 
 static void draw_trouble(const struct top *t, const char *why)
@@ -326,7 +303,6 @@ static void draw_help(const struct top *t, int count)
         "o            the owners, by the locks they hold; Enter: those of one",
         "R            ask the holder to give the lock back: zk-lockctl revoke",
         "K            break the lock, the last resort: zk-lockctl break",
-        "Space        look now",
         "h ?          this help",
         "HELD         at most: since the node was made",
         "LONGEST      how long the one that waits longest has waited",
@@ -343,8 +319,8 @@ static void draw_hints(const struct top *t, int y)
     write_line(t, y, TOP_BAR, "%s",
                t->mode == TOP_LOCKS && !t->help
                    ? "q quit  ? help  Enter queue  / filter  s sort  R ask  "
-                     "K break  Space now"
-                   : "q back  ? help  R ask  K break  Space now");
+                     "K break"
+                   : "q back  ? help  R ask  K break");
 }
 
 /* Draws the filter while it is being typed. */

@@ -67,8 +67,7 @@ struct top {
     const char *root;
     enum top_key sort;
     bool reversed;
-    bool read_only;      /* it neither asks nor breaks */
-    int64_t interval_ms; /* between looks */
+    bool read_only; /* it neither asks nor breaks */
 
     /* the last look */
     struct scan scan; /* at_ms 0: none yet */
@@ -76,7 +75,6 @@ struct top {
         struct top_owner *items;
         size_t count;
     } owners;         /* who holds most is first */
-    int64_t took_ms;  /* -1: there was no look yet */
     char error[1024]; /* why the next has failed, escaped; "" */
 
     /* what the user looks at */
@@ -120,7 +118,6 @@ enum { TOP_KEY = 0x110000 };
 /* What a key asks for beyond the list. */
 enum top_action {
     TOP_GO_ON,
-    TOP_LOOK_NOW,
     TOP_ACT,
     TOP_QUIT,
 };

@@ -8,8 +8,6 @@
 
 static struct top t = {
     .sort = TOP_LONGEST,
-    .interval_ms = 2000,
-    .took_ms = -1,
 };
 
 /* In the order of enum top_key. */
@@ -20,8 +18,6 @@ static const char *const sorts[] = { "lock",   "kind", "dialect", "state",
 /* clang-format off */
 #define AT(member) offsetof(struct top, member)
 static const struct opt options[] = {
-    { "interval", .value = "DURATION", .type = OPT_MS, .at = AT(interval_ms),
-      .min = 100, .max = 3600000, .help = "look so often (2s)" },
     { "sort", .value = "COLUMN", .type = OPT_WORD, .at = AT(sort), .words = sorts,
       .help = "lock, kind, dialect, state, holder, held, wait, longest, token (longest)" },
     { "reverse", .type = OPT_ON, .at = AT(reversed), .help = "the other way round" },
@@ -60,8 +56,8 @@ const struct verb verb_top = {
     .takes = TAKES_PATH,
     .help =
         "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
-        "reverses, o lists owners, Space looks now, R asks the holder to give\n"
-        "the lock back, K breaks it by its token, ? is the help, q goes back\n"
-        "and at last ends it.\n",
+        "reverses, o lists owners, R asks the holder to give the lock back, K\n"
+        "breaks it by its token, ? is the help, q goes back and at last ends\n"
+        "it.\n",
     .run = top,
 };
