@@ -238,66 +238,56 @@ static enum file_kind kind_of(const char *name, int64_t *ret_zxid)
                : KIND_OTHER;
 }
 
-static int append(struct txnlogs_list *list, const char *path, int64_t zxid)
-{
-    *(struct txnlogs_file *)GROW(list) =
-        (struct txnlogs_file){ enough(strdup(path)), zxid };
-    return 0;
-}
-
-/* A log may have any name; its first transaction tells its place. A snapshot is
- * told by its own name. */
-static int add_file(struct txnlogs *logs, const char *path)
+/* The name of a file tells what it is, and of a log also its first bytes: one
+ * that was given may have any name. Its first transaction tells its place. In a
+ * directory there are other files, and one may have been purged, or have no
+ * bytes yet; what cannot be read there is a note, later. */
+static int add_file(struct txnlogs *logs, const char *path, bool given)
 {
     const char *slash = strrchr(path, '/');
     struct txnlog log;
     struct txn txn = { .zxid = 0 };
     int64_t zxid;
     enum file_kind kind = kind_of(slash == NULL ? path : slash + 1, &zxid);
-    int error = txnlog_open(&log, path);
 
-    if (error != 0 && error != EBADMSG)
-        return fail_errno(path, error);
-    if (error == 0)
-        (void)txnlog_next(&log, &txn);
-    txnlog_close(&log);
-    if (error != 0 && kind != KIND_SNAPSHOT)
-        return fail_strange(path);
-    return error == 0 ? append(&logs->logs, path, txn.zxid)
-                      : append(&logs->snapshots, path, zxid);
-}
-
-/* A file of no bytes is one that a server has just begun. */
-static int add_entry(struct txnlogs *logs, const char *dir, const char *name)
-{
-    char path[4096];
-    int64_t zxid;
-    struct stat st;
-    enum file_kind kind = kind_of(name, &zxid);
-
-    if (kind == KIND_OTHER)
+    if (kind == KIND_OTHER && !given)
         return 0;
-    if ((size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) >=
-        sizeof(path))
-        return fail(dir, strerror(ENAMETOOLONG), EX_NOINPUT);
-    if (stat(path, &st) != 0)
-        return errno == ENOENT ? 0 : fail_errno(path, errno); /* purged */
-    return st.st_size == 0
-               ? 0
-               : append(kind == KIND_LOG ? &logs->logs : &logs->snapshots, path,
-                        zxid);
+    int error = txnlog_open(&log, path);
+    bool wanted =
+        given || (error == EBADMSG ? log.all.size > 0 : error != ENOENT);
+    if (error == 0 && wanted) {
+        kind = KIND_LOG;
+        zxid = txnlog_next(&log, &txn) ? txn.zxid : zxid;
+    }
+    txnlog_close(&log);
+    if (!wanted)
+        return 0;
+    if (given && error != 0 && error != EBADMSG)
+        return fail_errno(path, error);
+    if (given && error != 0 && kind != KIND_SNAPSHOT)
+        return fail_strange(path);
+    *(struct txnlogs_file *)GROW(kind == KIND_LOG ? &logs->logs
+                                                  : &logs->snapshots) =
+        (struct txnlogs_file){ enough(strdup(path)), zxid };
+    return 0;
 }
 
 static int add_entries(struct txnlogs *logs, const char *path)
 {
     DIR *dir = opendir(path);
     const struct dirent *entry;
+    char file[4096];
     int code = 0;
 
     if (dir == NULL)
         return fail_errno(path, errno);
-    while (code == 0 && (entry = readdir(dir)) != NULL)
-        code = add_entry(logs, path, entry->d_name);
+    while (code == 0 && (entry = readdir(dir)) != NULL) {
+        int len = snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
+
+        code = (size_t)len < sizeof(file)
+                   ? add_file(logs, file, false)
+                   : fail(path, strerror(ENAMETOOLONG), EX_NOINPUT);
+    }
     (void)closedir(dir);
     return code;
 }
@@ -328,7 +318,8 @@ int txnlogs_add(struct txnlogs *logs, const char *path)
         return fail_errno(path, errno);
     if (S_ISDIR(st.st_mode))
         return add_directory(logs, path);
-    return S_ISREG(st.st_mode) ? add_file(logs, path) : fail_strange(path);
+    return S_ISREG(st.st_mode) ? add_file(logs, path, true)
+                               : fail_strange(path);
 }
 
 static void list_done(struct txnlogs_list *list)
