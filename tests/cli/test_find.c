@@ -26,7 +26,7 @@ static int look_by(zkr_session *session, const char *from, struct scan_opts o,
     struct lockctl ctl = { .session = session };
 
     o.timeout_ms = o.timeout_ms == 0 ? SOON_MS : o.timeout_ms;
-    return locks_list(&ctl, &from, 1, true, &o, ret, detail);
+    return locks_list(&ctl, &from, 1, &o, ret, detail);
 }
 
 static struct scan look(struct scan_opts o)
@@ -218,7 +218,7 @@ TEST(paths_are_those_below_the_chroot)
     make("lock-0000000000", NULL);
     opts.chroot = path;
     ctl.session = open_session_with(&opts);
-    ok(locks_list(&ctl, &root, 1, true, &o, &scan, detail));
+    ok(locks_list(&ctl, &root, 1, &o, &scan, detail));
     close_session(ctl.session);
     assert_int_equal(scan.count, 2); /* it outlives the session */
     assert_string_equal(scan.locks[0].path, "/");
@@ -415,7 +415,7 @@ TEST_WITH(time_that_is_over_is_told, setup_with_locks, proxied_teardown)
     assert_false(scan.cut);
     scan_done(&scan);
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
-    ok(locks_list(&ctl, paths, 2, true, &soon, &scan, detail));
+    ok(locks_list(&ctl, paths, 2, &soon, &scan, detail));
     assert_true(scan.cut);
     assert_int_equal(scan.count, 1);
     assert_int_equal(scan.locks[0].state, LOCK_HELD);

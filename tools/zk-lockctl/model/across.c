@@ -50,29 +50,34 @@ static void note_possible(const struct deadlocks *all, struct notes *notes)
               contender_who(m->waits, who), path);
 }
 
-/* The locks that have findings, and, with deadlocks, those that somebody waits
- * for: every lock of a deadlock is one. */
-static bool *suspects(const struct across *a)
+/* It has a finding; or there are deadlocks, and somebody waits for it: every
+ * lock of a deadlock is such a one. */
+static bool is_suspect(const struct across *a, const struct lock *lock)
 {
-    const struct scan *scan = &a->scan;
-    bool *all = enough(calloc(scan->count + 1, sizeof(*all)));
+    bool found = a->deadlocks.count > 0 && lock->waiters > 0;
 
-    for (size_t i = 0; i < scan->count; i++)
-        all[i] = a->deadlocks.count > 0 && scan->locks[i].waiters > 0;
-    for (size_t i = 0; i < a->findings.count; i++)
-        all[a->findings.items[i].lock - scan->locks] = true;
-    return all;
+    for (size_t i = 0; i < a->findings.count && !found; i++)
+        found = a->findings.items[i].lock == lock;
+    return found;
 }
 
-/* The second look is at the suspects of the first one only. */
+/* The second look is at the suspects of the first one only, each by itself.
+ * Those that have gone are missing. */
 static int look_again(struct lockctl *ctl, const struct across_opts *opts,
                       struct across *a)
 {
-    bool *wanted = suspects(a);
+    const char **paths = enough(calloc(a->scan.count + 1, sizeof(*paths)));
+    struct scan_opts alone = opts->scan;
+    size_t count = 0;
 
+    for (size_t i = 0; i < a->scan.count; i++) {
+        if (is_suspect(a, &a->scan.locks[i]))
+            paths[count++] = a->scan.locks[i].path;
+    }
+    alone.alone = true;
     clock_sleep_ms(opts->confirm_ms);
-    int code = scan_some(ctl, &a->scan, wanted, &opts->scan, &a->again);
-    free(wanted);
+    int code = scan_below(ctl, paths, count, &alone, &a->again);
+    free(paths);
     if (code == 0) {
         a->scan.at_ms = a->again.at_ms;
         judge(ctl, opts, &a->again, a);

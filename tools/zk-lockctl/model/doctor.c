@@ -41,39 +41,30 @@ void findings_done(struct findings *f)
     *f = (struct findings){ .items = NULL };
 }
 
-static int by_subject(const void *a, const void *b)
+static bool is_same(const struct finding *x, const struct finding *y)
 {
-    const struct finding *x = a;
-    const struct finding *y = b;
-    int order = strcmp(x->check, y->check);
-
-    if (order == 0)
-        order = strcmp(x->lock->path, y->lock->path);
-    if (order != 0 || x->node == NULL || y->node == NULL)
-        return order;
-    order = strcmp(x->node->name, y->node->name);
-    return order != 0 ? order
-                      : (x->node->token > y->node->token) -
-                            (x->node->token < y->node->token);
+    return strcmp(x->check, y->check) == 0 &&
+           strcmp(x->lock->path, y->lock->path) == 0 &&
+           (x->node == NULL || y->node == NULL ||
+            (x->node->token == y->node->token &&
+             strcmp(x->node->name, y->node->name) == 0));
 }
 
-void findings_keep(struct findings *f, struct findings *before)
+void findings_keep(struct findings *f, const struct findings *before)
 {
     size_t n = 0;
 
-    sort_array(before->items, before->count, sizeof(*before->items),
-               by_subject);
     for (size_t i = 0; i < f->count; i++) {
-        if (find_in_array(&f->items[i], before->items, before->count,
-                          sizeof(*before->items), by_subject) != NULL) {
-            struct finding kept = f->items[i];
+        size_t k = 0;
 
-            f->items[i] = f->items[n];
-            f->items[n++] = kept;
-        }
+        while (k < before->count && !is_same(&f->items[i], &before->items[k]))
+            k++;
+        if (k < before->count)
+            f->items[n++] = f->items[i];
+        else
+            free_finding(&f->items[i]);
     }
-    while (f->count > n)
-        free_finding(&f->items[--f->count]);
+    f->count = n;
 }
 
 /* --- sentences --- */

@@ -19,8 +19,8 @@ struct findings {
     size_t count;
 };
 
-/* Keeps only what was found before, too; those are sorted for it. */
-void findings_keep(struct findings *findings, struct findings *before);
+/* Keeps only what was found before, too. */
+void findings_keep(struct findings *findings, const struct findings *before);
 void findings_done(struct findings *findings);
 
 struct doctor_opts {

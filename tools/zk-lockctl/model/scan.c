@@ -15,14 +15,14 @@
 enum { LIMIT = 10000 };
 
 int locks_list(const struct lockctl *ctl, const char *const *paths,
-               size_t count, bool below, const struct scan_opts *opts,
+               size_t count, const struct scan_opts *opts,
                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX])
 {
     struct mirror_opts o = {
         .ctl = ctl,
         .paths = paths,
         .path_count = count,
-        .below = below,
+        .below = !opts->alone,
         .once = true,
         .look = *opts,
     };
@@ -46,25 +46,8 @@ int scan_below(const struct lockctl *ctl, const char *const *paths,
                struct scan *ret_scan)
 {
     char detail[SCAN_DETAIL_MAX];
-    int rc = locks_list(ctl, paths, count, true, opts, ret_scan, detail);
+    int rc = locks_list(ctl, paths, count, opts, ret_scan, detail);
 
-    return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
-}
-
-int scan_some(const struct lockctl *ctl, const struct scan *of,
-              const bool *wanted, const struct scan_opts *opts,
-              struct scan *ret_scan)
-{
-    const char **paths = enough(calloc(of->count + 1, sizeof(*paths)));
-    char detail[SCAN_DETAIL_MAX];
-    size_t n = 0;
-
-    for (size_t i = 0; i < of->count; i++) {
-        if (wanted[i])
-            paths[n++] = of->locks[i].path;
-    }
-    int rc = locks_list(ctl, paths, n, false, opts, ret_scan, detail);
-    free(paths);
     return rc == ZKR_OK ? 0 : lockctl_fail_error(rc, detail);
 }
 

@@ -32,6 +32,7 @@ struct scan {
 int scan_code(const struct scan *scan, int code);
 
 struct scan_opts {
+    bool alone;         /* the paths, and nothing below them */
     bool barriers;      /* double barriers, too */
     uint32_t limit;     /* of locks; 0: all; scan_below() has 10000 then */
     uint32_t reads;     /* as in scan_lock() */
@@ -59,18 +60,12 @@ int scan_below(const struct lockctl *ctl, const char *const *paths,
                size_t count, const struct scan_opts *opts,
                struct scan *ret_scan);
 
-/* The same without a message, or at the paths alone: returns an error of the
- * library, and its sentence. */
+/* The same without a message: returns an error of the library, and its
+ * sentence. */
 enum { SCAN_DETAIL_MAX = 512 };
 int locks_list(const struct lockctl *ctl, const char *const *paths,
-               size_t count, bool below, const struct scan_opts *opts,
+               size_t count, const struct scan_opts *opts,
                struct scan *ret_scan, char detail[SCAN_DETAIL_MAX]);
-
-/* Some of the locks of a scan anew, each by itself. Those that have gone are
- * missing. */
-int scan_some(const struct lockctl *ctl, const struct scan *of,
-              const bool *wanted, const struct scan_opts *opts,
-              struct scan *ret_scan);
 
 void scan_done(struct scan *scan);
 
