@@ -115,24 +115,36 @@ static struct MHD_Response *new_page(const struct board *b)
     return response;
 }
 
-/* Whatever is asked for: there is one page. */
+static struct MHD_Response *new_refusal(void)
+{
+    static char text[] = "GET /metrics\n";
+
+    return MHD_create_response_from_buffer(strlen(text), text,
+                                           MHD_RESPMEM_PERSISTENT);
+}
+
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection,
                               const char *path, const char *method,
                               const char *version, const char *data,
                               size_t *data_size, void **of_connection)
 {
-    struct MHD_Response *response = new_page(user);
+    bool found = strcmp(path, "/metrics") == 0 || strcmp(path, "/") == 0;
+    bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    struct MHD_Response *response =
+        found && reads ? new_page(user) : new_refusal();
     enum MHD_Result queued;
 
-    (void)path;
-    (void)method;
     (void)version;
     (void)data;
     (void)data_size;
     (void)of_connection;
     if (response == NULL)
         return MHD_NO;
-    queued = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    queued = MHD_queue_response(connection,
+                                !reads   ? MHD_HTTP_METHOD_NOT_ALLOWED
+                                : !found ? MHD_HTTP_NOT_FOUND
+                                         : MHD_HTTP_OK,
+                                response);
     MHD_destroy_response(response);
     return queued;
 }
