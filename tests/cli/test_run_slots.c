@@ -32,7 +32,8 @@ TEST(so_many_run_at_once_and_no_more)
     start_holder(&cli, "2");
     start_holder(&other, "2");
     START(&third, "-n", "--slots", "2", pool, "true");
-    assert_end(&third, 75, "zk-lockctl, \"it\" and 1 more");
+    assert_end(&third, 75, "zk-lockctl (zkrecipes), \"it\", token ",
+               ", and 1 more; ");
     START(&third, "--slots", "2", pool, "echo", "started");
     cli_wait_said(&third, "waiting: ");
     assert_int_equal(cli_end(&other), 0);

@@ -144,6 +144,19 @@ void lock_done(struct lock *lock)
     *lock = (struct lock){ .path = NULL };
 }
 
+bool lock_is_held_by(const struct lock *lock, const char *process,
+                     int64_t older_ms)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (c->node->holds && contender_is_by(c, process) &&
+            (older_ms == 0 || c->age_ms >= older_ms))
+            return true;
+    }
+    return false;
+}
+
 static int by_name(const void *a, const void *b)
 {
     const struct contender *const *x = a;
@@ -269,8 +282,8 @@ bool contender_is_by(const struct contender *c, const char *process)
     char all[300];
 
     (void)snprintf(all, sizeof(all), "%s:%" PRId64, o->host, o->pid);
-    return o->is_record &&
-           (strcmp(o->host, process) == 0 || strcmp(all, process) == 0);
+    return process == NULL || (o->is_record && (strcmp(o->host, process) == 0 ||
+                                                strcmp(all, process) == 0));
 }
 
 bool contender_waits(const struct contender *c)

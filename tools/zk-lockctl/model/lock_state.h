@@ -36,7 +36,7 @@ struct contender {
 void owner_word(const struct zkr__known_owner *owner, const char *data,
                 size_t size, char *word, size_t word_size);
 
-/* Its record says that it is of HOST, or of HOST:PID. */
+/* Its record says that it is of HOST, or of HOST:PID; NULL: of anybody. */
 bool contender_is_by(const struct contender *c, const char *process);
 bool contender_waits(const struct contender *c);
 /* A lease without a permit: its owner waits with another node, which is the
@@ -97,6 +97,10 @@ struct lock lock_of(const char *path, struct zkr_participants *list,
                     int64_t at_ms);
 
 void lock_done(struct lock *lock);
+
+/* A contender holds that is by such a process, and may have held so long. */
+bool lock_is_held_by(const struct lock *lock, const char *process,
+                     int64_t older_ms);
 
 /* The contenders of a lock by their names, to be freed. */
 const struct contender **lock_names(const struct lock *lock);

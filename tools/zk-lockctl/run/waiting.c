@@ -3,6 +3,7 @@
 #include "run/run.h"
 
 #include "model/scan.h"
+#include "text/lock_fields.h"
 
 #include <signal.h>
 
@@ -22,35 +23,7 @@ enum { SAID_NOBODY = -1 }; /* no token */
 
 /* The holder is read, and some of those behind it: so it is known whether we
  * are among them. */
-enum { ANSWER_MS = 1000, READS = 4, HOLDER_MAX = 1024 };
-
-/* "HOST:PID PROGRAM, "LABEL"". A node of no session no server will ever
- * remove: without a record it has its name and its data. */
-static void word_holder(const struct contender *c, char text[HOLDER_MAX])
-{
-    bool stays = c->node->token != 0 && c->node->session_id == 0;
-    bool by_name = stays && !c->owner.is_record;
-    const char *label = by_name ? c->node->data : c->owner.label;
-    size_t len = by_name ? c->node->data_size : strlen(label);
-    char who[WHO_MAX];
-
-    (void)snprintf(text, HOLDER_MAX, "%s%s%s%.*s%s%s",
-                   by_name ? "the node " : contender_who(c, who),
-                   by_name ? c->node->name : "", len == 0 ? "" : ", \"",
-                   len < ZKR_LABEL_MAX ? (int)len : ZKR_LABEL_MAX,
-                   len == 0 ? "" : label, len == 0 ? "" : "\"",
-                   stays ? " (a node without a session, which does not end by "
-                           "itself)"
-                         : "");
-}
-
-/* The clocks of the servers may be ahead. */
-static int64_t age_s(const struct contender *c)
-{
-    int64_t age_ms = clock_wall_ms() - c->node->since_ms;
-
-    return age_ms < 0 ? 0 : age_ms / 1000;
-}
+enum { ANSWER_MS = 1000, READS = 4 };
 
 /* Semaphores, whose nodes are a level below, and other locks on one path do not
  * exclude each other. */
@@ -98,15 +71,14 @@ static struct queue look_at(const struct lock *lock, enum claim_kind kind,
 static void say(struct lockctl *ctl, const struct lock *lock, const char *what,
                 const struct queue *q)
 {
-    char holder[HOLDER_MAX];
+    char held[HELD_BY_MAX];
     char more[32] = "";
 
-    word_holder(q->first, holder);
     if (q->holders > 1)
-        (void)snprintf(more, sizeof(more), " and %zu more", q->holders - 1);
-    lockctl_say(ctl, "%s: %s is held by %s%s, queued %llds ago; %zu waiting%s",
-                what, lock->path, holder, more, (long long)age_s(q->first),
-                q->waiting, q->unread ? "" : " before us");
+        (void)snprintf(more, sizeof(more), ", and %zu more", q->holders - 1);
+    lockctl_say(ctl, "%s: %s%s; %zu waiting%s", what,
+                held_by_word(lock, q->first, held), more, q->waiting,
+                q->unread ? "" : " before us");
 }
 
 static enum run_holder say_holder_of(struct lockctl *ctl, const char *path,

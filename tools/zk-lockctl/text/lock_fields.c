@@ -427,30 +427,45 @@ int locks_print(const struct lockctl *ctl, const struct lock *locks,
 
 /* --- the one lock that a verb is about --- */
 
-static void say_one(const struct lockctl *ctl, const char *path,
-                    const struct lock *lock)
+/* A node of no session no server will ever remove: without a record it has its
+ * name and its data. */
+const char *held_by_word(const struct lock *lock, const struct contender *h,
+                         char text[HELD_BY_MAX])
 {
-    const struct contender *h = lock->holder;
+    bool stays = h->node->token != 0 && h->node->session_id == 0;
+    bool by_name = stays && !h->owner.is_record;
+    const char *label = by_name ? h->node->data : h->owner.label;
+    size_t len = by_name ? h->node->data_size : strlen(label);
     char who[WHO_MAX];
     char token[WORD_MAX];
     char age[WORD_MAX];
 
-    lockctl_say(ctl, "%s%s is %s by %s (%s), token %s, for <=%s; %zu waiting",
-                zkr__is_lease(h->node) ? "a lease of " : "", path,
-                lock->kind == ZKR__KIND_LATCH ? "led" : "held",
-                contender_who(h, who), zkr__dialect_name(h->dialect),
-                h->node->token == 0 ? "?" : word_token(h->node->token, token),
-                h->age_ms < 0 ? "?" : word_age(h->age_ms, age), lock->waiters);
+    (void)snprintf(
+        text, HELD_BY_MAX,
+        "%s%s is %s by %s%s (%s)%s%.*s%s%s, token %s, "
+        "for <=%s",
+        zkr__is_lease(h->node) ? "a lease of " : "", lock->path,
+        lock->kind == ZKR__KIND_LATCH ? "led" : "held",
+        by_name ? "the node " : contender_who(h, who),
+        by_name ? h->node->name : "", zkr__dialect_name(h->dialect),
+        len == 0 ? "" : ", \"", len < ZKR_LABEL_MAX ? (int)len : ZKR_LABEL_MAX,
+        len == 0 ? "" : label, len == 0 ? "" : "\"",
+        stays ? " (a node without a session, which does not end by itself)"
+              : "",
+        h->node->token == 0 ? "?" : word_token(h->node->token, token),
+        h->age_ms < 0 ? "?" : word_age(h->age_ms, age));
+    return text;
 }
 
 void one_lock_say(const struct lockctl *ctl, const struct lock *lock)
 {
-    char path[512];
+    const char *path = lock->path;
+    char held[HELD_BY_MAX];
     char queue[QUEUE_MAX];
 
-    (void)escape_string(lock->path, path, sizeof(path));
     if (lock->holders == 1)
-        say_one(ctl, path, lock);
+        lockctl_say(ctl, "%s; %zu waiting",
+                    held_by_word(lock, lock->holder, held), lock->waiters);
     else if (lock->kind == ZKR__KIND_SEMAPHORE)
         lockctl_say(ctl, "%s is a semaphore: %s", path,
                     cell_queue(lock, false, queue));

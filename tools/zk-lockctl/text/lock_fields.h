@@ -57,7 +57,13 @@ int locks_print(const struct lockctl *ctl, const struct lock *locks,
 
 /* --- the one lock that check, wait, revoke or break is about --- */
 
-/* "held by hostA:123 (kazoo), token 0x5, for <=4m12s, 2 wait" on stderr. */
+/* "/a is held by hostA:123 (kazoo), "nightly", token 5, for <=4m12s": a holder,
+ * as a part of a sentence. */
+enum { HELD_BY_MAX = ZKR_PATH_MAX + 1024 };
+const char *held_by_word(const struct lock *lock,
+                         const struct contender *holder,
+                         char text[HELD_BY_MAX]);
+/* The same on stderr, and how many wait. */
 void one_lock_say(const struct lockctl *ctl, const struct lock *lock);
 
 /* Print the lock as ls does, in a format for machines; nothing in a table. An

@@ -44,14 +44,7 @@ static bool holds(const struct lock *lock, const struct question *q)
 {
     if (q->free)
         return lock->holders == 0;
-    if (q->held)
-        return lock->holders > 0;
-    for (size_t i = 0; i < lock->count; i++) {
-        if (lock->items[i].node->holds &&
-            contender_is_by(&lock->items[i], q->holder))
-            return true;
-    }
-    return false;
+    return q->held ? lock->holders > 0 : lock_is_held_by(lock, q->holder, 0);
 }
 
 static uint32_t reads(const struct lockctl *ctl, const struct question *q)

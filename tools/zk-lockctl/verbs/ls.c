@@ -66,26 +66,14 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
-/* Somebody holds it whom the filter means. */
-static bool is_held_so(const struct lock *lock, const struct filter *filter)
-{
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *c = &lock->items[i];
-
-        if (c->node->holds && c->age_ms >= filter->older_ms &&
-            (filter->holder == NULL || contender_is_by(c, filter->holder)))
-            return true;
-    }
-    return filter->older_ms == 0 && filter->holder == NULL;
-}
-
 static bool passes(const struct lock *lock, const struct filter *filter)
 {
     return (!filter->held || lock->holders > 0) &&
            (!filter->waiting || lock->waiters > 0) &&
            (filter->match == NULL ||
             fnmatch(filter->match, lock->path, 0) == 0) &&
-           is_held_so(lock, filter) &&
+           ((filter->older_ms == 0 && filter->holder == NULL) ||
+            lock_is_held_by(lock, filter->holder, filter->older_ms)) &&
            (filter->dialect < 0 ||
             strcmp(dialects[filter->dialect],
                    zkr__dialect_name(lock->dialect)) == 0);

@@ -96,8 +96,7 @@ static int ask(struct lockctl *ctl, struct asked *asked)
     for (size_t i = 0; i < lock->count && code == 0; i++) {
         const struct contender *c = &lock->items[i];
 
-        if (!c->node->holds ||
-            (order.holder != NULL && !contender_is_by(c, order.holder)))
+        if (!c->node->holds || !contender_is_by(c, order.holder))
             continue;
         asked->items[i] = is_heard(ctl, c);
         asked->deaf = asked->deaf || !asked->items[i];
@@ -215,12 +214,8 @@ static size_t held_by(struct scan *scan, const char *holder)
 
     for (size_t i = 0; i < scan->count; i++) {
         struct lock lock = scan->locks[i];
-        bool held = false;
 
-        for (size_t k = 0; k < lock.count; k++)
-            held = held || (lock.items[k].node->holds &&
-                            contender_is_by(&lock.items[k], holder));
-        if (held) {
+        if (lock_is_held_by(&lock, holder, 0)) {
             scan->locks[i] = scan->locks[count];
             scan->locks[count++] = lock;
         }
