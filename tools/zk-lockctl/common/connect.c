@@ -96,25 +96,19 @@ static int fail_connect(const struct lockctl *ctl, int rc, const char *why)
 /* Credentials and passwords, in memory only while a session is opened. They
  * come from files, never from the command line or the environment, where others
  * could read them. */
-enum { SECRET_MAX = 1024 };
+enum { SECRETS_MAX = 3, SECRET_MAX = 1024 };
 
 struct secrets {
-    char auth[SECRET_MAX]; /* the scheme, and behind its end the credentials */
-    char tls_password[SECRET_MAX];
-    char sasl_password[SECRET_MAX];
+    char lines[SECRETS_MAX][SECRET_MAX];
 };
 
-/* The first line of the file, which must not be empty. Without such a file 0,
- * and "". */
+/* The first line of the file, which must not be empty. */
 static int read_line(const struct lockctl *ctl, enum setting setting,
                      char line[SECRET_MAX])
 {
     const char *path = ctl->settings[setting];
-
-    line[0] = '\0';
-    if (path == NULL)
-        return 0;
     const char *fault = private_file_read(path, PRIVATE_READ, line, SECRET_MAX);
+
     line[strcspn(line, "\r\n")] = '\0';
     if (fault == NULL && line[0] == '\0')
         fault = "its first line is empty";
@@ -125,58 +119,48 @@ static int read_line(const struct lockctl *ctl, enum setting setting,
 }
 
 /* "scheme:credentials". */
-static int split_auth(struct secrets *secrets, const struct lockctl *ctl,
-                      struct zkr_session_opts *opts)
+static int split_auth(const struct lockctl *ctl, struct zkr_session_opts *opts)
 {
-    char *colon = strchr(secrets->auth, ':');
+    char *colon = strchr(opts->auth, ':');
 
-    if (ctl->settings[SETTING_AUTH_FILE] == NULL)
-        return 0;
-    if (colon == NULL || colon == secrets->auth)
+    if (colon == NULL || colon == opts->auth)
         return lockctl_fail(EX_CONFIG, "auth-file '%s': not scheme:credentials",
                             ctl->settings[SETTING_AUTH_FILE]);
     *colon = '\0';
-    opts->auth_scheme = secrets->auth;
+    opts->auth_scheme = opts->auth;
     opts->auth = colon + 1;
     return 0;
 }
 
-/* Reads the files that the settings name, and lets the options of the session
- * refer to what is in them. 0, or an exit code after an error was said. */
-static int read_secrets(struct secrets *secrets, const struct lockctl *ctl,
+/* Lets the options of the session refer to the settings, and to what is in the
+ * files that they name. 0, or an exit code after an error was said. */
+static int set_security(struct secrets *secrets, const struct lockctl *ctl,
                         struct zkr_session_opts *opts)
 {
-    int code = read_line(ctl, SETTING_AUTH_FILE, secrets->auth);
+    size_t used = 0;
+    int code = 0;
 
-    if (code == 0)
-        code = split_auth(secrets, ctl, opts);
-    if (code == 0)
-        code = read_line(ctl, SETTING_TLS_PASSWORD_FILE, secrets->tls_password);
-    if (code == 0)
-        code =
-            read_line(ctl, SETTING_SASL_PASSWORD_FILE, secrets->sasl_password);
-    if (secrets->tls_password[0] != '\0')
-        opts->tls_password = secrets->tls_password;
-    if (secrets->sasl_password[0] != '\0')
-        opts->sasl_password = secrets->sasl_password;
+    for (enum setting s = 0; s < SETTING_COUNT && code == 0; s++) {
+        const struct opt *row = &setting_options[s];
+        const char *value = ctl->settings[s];
+
+        if (row->at == 0 || value == NULL)
+            continue;
+        if (row->type == OPT_SECRET) {
+            value = secrets->lines[used];
+            code = read_line(ctl, s, secrets->lines[used++]);
+        }
+        *(const char **)((char *)opts + row->at) = value;
+    }
+    if (code == 0 && opts->auth != NULL)
+        code = split_auth(ctl, opts);
+    if (ctl->settings[SETTING_TLS_VERIFY] != NULL &&
+        strcmp(ctl->settings[SETTING_TLS_VERIFY], "chain") == 0)
+        opts->tls_verify = ZKR_TLS_VERIFY_CHAIN;
     return code;
 }
 
 /* --- the session --- */
-
-static void set_security(const struct lockctl *ctl,
-                         struct zkr_session_opts *opts)
-{
-    for (enum setting s = 0; s < SETTING_COUNT; s++) {
-        size_t at = setting_options[s].at;
-
-        if (at != 0)
-            *(const char **)((char *)opts + at) = ctl->settings[s];
-    }
-    if (ctl->settings[SETTING_TLS_VERIFY] != NULL &&
-        strcmp(ctl->settings[SETTING_TLS_VERIFY], "chain") == 0)
-        opts->tls_verify = ZKR_TLS_VERIFY_CHAIN;
-}
 
 static void set_options(const struct lockctl *ctl,
                         struct zkr_session_opts *opts)
@@ -193,13 +177,12 @@ static void set_options(const struct lockctl *ctl,
         opts->flags |= ZKR_SESSION_NO_LEASE;
     if (ctl->connect_once)
         opts->flags |= ZKR_SESSION_ONE_ROUND;
-    set_security(ctl, opts);
 }
 
 int lockctl_connect(struct lockctl *ctl)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct secrets secrets = { .auth = "" };
+    struct secrets secrets;
     char ensemble[ENSEMBLE_MAX];
     char why[WHY_MAX];
     int code = lockctl_settle(ctl);
@@ -210,7 +193,7 @@ int lockctl_connect(struct lockctl *ctl)
     if (ctl->verbose > 0)
         lockctl_say(ctl, "the ensemble is %s", lockctl_ensemble(ctl, ensemble));
     set_options(ctl, &opts);
-    code = read_secrets(&secrets, ctl, &opts);
+    code = set_security(&secrets, ctl, &opts);
     if (code == 0)
         rc = open_patiently(ctl, &opts, why);
     explicit_bzero(&secrets, sizeof(secrets));
@@ -237,11 +220,11 @@ int lockctl_connect_further(const struct lockctl *ctl,
                             zkr_session **ret_session)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    struct secrets secrets = { .auth = "" };
+    struct secrets secrets;
     int rc = ZKR_ESYSTEM;
 
     set_options(ctl, &opts);
-    if (!further.failed && read_secrets(&secrets, ctl, &opts) == 0)
+    if (!further.failed && set_security(&secrets, ctl, &opts) == 0)
         rc = zkr_session_open_async(ctl->settings[SETTING_SERVERS], &opts,
                                     on_open, (void *)(uintptr_t)ctl,
                                     ret_session);

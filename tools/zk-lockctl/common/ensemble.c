@@ -23,8 +23,6 @@
 
 #include "common/escape.h"
 
-static const char default_servers[] = "127.0.0.1:2181";
-
 const char *lockctl_env(const char *name)
 {
     const char *value = getenv(name);
@@ -33,13 +31,26 @@ const char *lockctl_env(const char *name)
 }
 
 const char *lockctl_name_context(const struct lockctl *ctl,
-                                 const struct contexts *contexts)
+                                 const struct contexts *contexts,
+                                 const char **ret_from)
 {
     const char *env = lockctl_env("ZK_LOCKCTL_CONTEXT");
 
+    *ret_from = ctl->context != NULL ? "option"
+                : env != NULL        ? "environment"
+                                     : "file";
     return ctl->context != NULL ? ctl->context
            : env != NULL        ? env
                                 : contexts->current;
+}
+
+static void take_value(struct lockctl *ctl, enum setting setting,
+                       const char *value, const char *from)
+{
+    if (ctl->settings[setting] != NULL || value == NULL)
+        return;
+    ctl->settings[setting] = value;
+    ctl->from[setting] = from;
 }
 
 /* The settings of the context, where there is no option. */
@@ -49,14 +60,13 @@ static int take_context(struct lockctl *ctl)
 
     if (code != 0)
         return code;
-    const char *name = lockctl_name_context(ctl, &ctl->contexts);
+    const char *from;
+    const char *name = lockctl_name_context(ctl, &ctl->contexts, &from);
     if (name == NULL)
         return 0;
     ctl->used = contexts_find(&ctl->contexts, name);
-    for (enum setting i = 0; ctl->used != NULL && i < SETTING_COUNT; i++) {
-        if (ctl->settings[i] == NULL)
-            ctl->settings[i] = ctl->used->settings[i];
-    }
+    for (enum setting i = 0; ctl->used != NULL && i < SETTING_COUNT; i++)
+        take_value(ctl, i, ctl->used->settings[i], "context");
     return ctl->used == NULL ? EX_CONFIG : 0;
 }
 
@@ -67,15 +77,14 @@ int lockctl_settle(struct lockctl *ctl)
 
     if (ctl->is_settled)
         return 0;
-    if (*servers == NULL && ctl->context == NULL)
-        *servers = getenv("ZK_SERVERS");
+    if (ctl->context == NULL)
+        take_value(ctl, SETTING_SERVERS, getenv("ZK_SERVERS"), "environment");
     if (*servers != NULL && (*servers)[0] == '\0')
         return lockctl_fail(EX_USAGE, "ZK_SERVERS is set, but empty: it must "
                                       "name the servers, or not be set");
     if (*servers == NULL || ctl->context != NULL)
         code = take_context(ctl);
-    if (*servers == NULL)
-        *servers = default_servers;
+    take_value(ctl, SETTING_SERVERS, "127.0.0.1:2181", "default");
     ctl->timeout_given = ctl->settings[SETTING_TIMEOUT] != NULL;
     if (ctl->timeout_given)
         (void)lockctl_parse_duration(ctl->settings[SETTING_TIMEOUT],
@@ -110,25 +119,4 @@ const char *lockctl_ensemble(const struct lockctl *ctl, char text[ENSEMBLE_MAX])
         ctl->used == NULL ? "" : " (", ctl->settings[SETTING_SERVERS],
         ctl->used == NULL ? "" : ")");
     return escape_string(raw, text, ENSEMBLE_MAX);
-}
-
-const char *lockctl_setting_source(const struct lockctl *ctl,
-                                   enum setting setting)
-{
-    const char *value = ctl->settings[setting];
-
-    if (ctl->used != NULL && value == ctl->used->settings[setting])
-        return "context";
-    if (setting != SETTING_SERVERS)
-        return "option";
-    return value == default_servers             ? "default"
-           : value == lockctl_env("ZK_SERVERS") ? "environment"
-                                                : "option";
-}
-
-const char *lockctl_context_source(const struct lockctl *ctl)
-{
-    return ctl->context != NULL                        ? "option"
-           : lockctl_env("ZK_LOCKCTL_CONTEXT") != NULL ? "environment"
-                                                       : "file";
 }

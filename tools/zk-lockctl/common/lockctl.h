@@ -32,6 +32,8 @@ enum format {
 /* The options that every verb has, and the session. */
 struct lockctl {
     const char *settings[SETTING_COUNT]; /* NULL: not given */
+    const char *from[SETTING_COUNT];     /* "option", "environment", "context",
+                                            "default" */
     const char *context;                 /* --context */
     struct contexts contexts;
     const struct context *used; /* of them; NULL: none */
@@ -135,14 +137,11 @@ bool lockctl_parse_path(const char *text, char *path, size_t size);
  * an exit code after an error was said. */
 int lockctl_settle(struct lockctl *ctl);
 /* The context that is meant, unless servers are: that of --context, of
- * ZK_LOCKCTL_CONTEXT, or the current one of the file; or NULL. */
+ * ZK_LOCKCTL_CONTEXT, or the current one of the file; or NULL. And where it is
+ * named: "option", "environment", "file". */
 const char *lockctl_name_context(const struct lockctl *ctl,
-                                 const struct contexts *contexts);
-/* Where a setting comes from: "option", "environment", "context", "default";
- * and what has named the context: "option", "environment", "file". */
-const char *lockctl_setting_source(const struct lockctl *ctl,
-                                   enum setting setting);
-const char *lockctl_context_source(const struct lockctl *ctl);
+                                 const struct contexts *contexts,
+                                 const char **ret_from);
 /* The chroot of the servers ("host:port/app"); "": none. */
 const char *lockctl_chroot(const struct zkr_hosts *hosts);
 /* The bytes of the chroot, by which paths are longer at the servers; 0: there

@@ -147,6 +147,7 @@ int opt_take(const struct opt *o, void *to, const char *value)
     case OPT_CALL:
         return o->take(o, at, value);
     case OPT_SETTING:
+    case OPT_SECRET:
     case OPT_COMMON:
         break;
     }

@@ -23,6 +23,7 @@ enum opt_type {
     OPT_CALL,    /* what `take` stores */
     OPT_SETTING, /* of lockctl.settings: `at` is where the options of a session
                     have it; 0: nowhere */
+    OPT_SECRET,  /* the same of the first line of the file that it names */
     OPT_COMMON,  /* of all verbs; options.c knows what it means */
 };
 

@@ -113,6 +113,7 @@ static int take_setting(struct lockctl *ctl, const struct opt *o)
     const char *fault = setting_fault(setting, optarg);
 
     ctl->settings[setting] = optarg;
+    ctl->from[setting] = "option";
     return fault == NULL ? 0
                          : lockctl_fail(EX_USAGE, "--%s: '%s' %s", o->name,
                                         optarg, fault);
@@ -137,7 +138,7 @@ static int take(struct lockctl *ctl, const struct options *all, size_t row,
 {
     const struct opt *o = all->rows[row];
 
-    if (o->type == OPT_SETTING)
+    if (o->type == OPT_SETTING || o->type == OPT_SECRET)
         return take_setting(ctl, o);
     if (o->type == OPT_COMMON)
         return take_common(ctl, all->verb, o);
@@ -168,7 +169,7 @@ static const char *nearest(const struct options *o, const char *word)
 }
 
 /* What getopt_long() has answered ('?' or ':'), as an error. */
-static void fail_option(const struct options *o, const char *word, int answer)
+static int fail_option(const struct options *o, const char *word, int answer)
 {
     char letter[] = { '-', (char)optopt, '\0' };
     bool is_long = strncmp(word, "--", 2) == 0;
@@ -183,7 +184,7 @@ static void fail_option(const struct options *o, const char *word, int answer)
         fault = "is the beginning of several options";
     else if (is_long)
         near = nearest(o, word);
-    (void)lockctl_fail(
+    return lockctl_fail(
         EX_USAGE, "%.*s %s%s%s; see zk-lockctl %s%s--help",
         is_long ? (int)strcspn(word, "=") : 2, is_long ? word : letter, fault,
         near == NULL ? "" : ", did you mean --", near == NULL ? "" : near,
@@ -191,43 +192,23 @@ static void fail_option(const struct options *o, const char *word, int answer)
         o->verb->overview != NULL ? "" : " ");
 }
 
-/* The error is to be told in the format that is asked for behind it. */
-static void look_for_format(struct lockctl *ctl, const struct options *o,
-                            int argc, char **argv)
-{
-    int given;
-
-    while ((given = getopt_long(argc, argv, o->letters, o->all, NULL)) != -1) {
-        int row = row_of(o, given);
-
-        for (int i = 0;
-             row >= 0 && o->rows[row]->words == formats && formats[i] != NULL;
-             i++) {
-            if (strcmp(optarg, formats[i]) == 0)
-                ctl->format = (enum format)i;
-        }
-    }
-}
-
+/* An error is told in the format that is asked for, also behind it. */
 static int parse(struct lockctl *ctl, const struct options *o, int argc,
                  char **argv, void *to)
 {
     int given;
-    int code;
+    int code = 0;
 
     while ((given = getopt_long(argc, argv, o->letters, o->all, NULL)) != -1) {
         int row = row_of(o, given);
 
-        if (given == '?' || given == ':') {
-            fail_option(o, argv[optind - 1], given);
-            look_for_format(ctl, o, argc, argv);
-            return EX_USAGE;
-        }
-        code = row < 0 ? EX_USAGE : take(ctl, o, (size_t)row, to);
-        if (code != 0)
-            return code;
+        if (code != 0 && (row < 0 || o->rows[row]->words != formats))
+            continue;
+        int one = row < 0 ? fail_option(o, argv[optind - 1], given)
+                          : take(ctl, o, (size_t)row, to);
+        code = code == 0 ? one : code;
     }
-    return 0;
+    return code;
 }
 
 int lockctl_parse(struct lockctl *ctl, const struct verb *verb, int *argc,

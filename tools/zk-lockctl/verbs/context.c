@@ -50,7 +50,8 @@ static int list_contexts(const struct lockctl *ctl)
 
     if (code != 0)
         return code;
-    const char *current = lockctl_name_context(ctl, &contexts);
+    const char *from;
+    const char *current = lockctl_name_context(ctl, &contexts, &from);
     for (size_t i = 0; current != NULL && i < contexts.count; i++)
         contexts.items[i].current =
             strcmp(current, contexts.items[i].name) == 0;
@@ -86,13 +87,16 @@ static size_t collect(const struct lockctl *ctl, struct row *rows)
 {
     size_t n = 0;
 
-    if (ctl->used != NULL)
-        rows[n++] = (struct row){ "context", ctl->used->name,
-                                  lockctl_context_source(ctl) };
+    if (ctl->used != NULL) {
+        rows[n] = (struct row){ .setting = "context" };
+        rows[n].value =
+            lockctl_name_context(ctl, &ctl->contexts, &rows[n].from);
+        n++;
+    }
     for (enum setting s = 0; s < SETTING_COUNT; s++) {
         if (ctl->settings[s] != NULL)
             rows[n++] = (struct row){ setting_options[s].name, ctl->settings[s],
-                                      lockctl_setting_source(ctl, s) };
+                                      ctl->from[s] };
     }
     return n;
 }
