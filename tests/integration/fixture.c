@@ -390,6 +390,14 @@ void record_acquire(int error, zkr_grant *g, void *recorder)
     recorder_add(recorder, error, (int64_t)(intptr_t)g);
 }
 
+void record_grants(int error, zkr_grant *const *grants, size_t count,
+                   void *recorder)
+{
+    for (size_t i = 0; i < count; i++)
+        zkr_grant_free(grants[i]);
+    recorder_add(recorder, error, (int64_t)count);
+}
+
 zkr_grant *recorded_grant(struct recorder *r, size_t i)
 {
     int64_t value = 0;
@@ -406,4 +414,13 @@ int recorded(struct recorder *r, size_t i)
         fail_msg("event %zu does not come", i);
     assert_true(recorder_get(r, i, &code, NULL));
     return code;
+}
+
+void is_recorded(struct recorder *r, size_t i, int code, int64_t value)
+{
+    int64_t got = 0;
+
+    assert_int_equal(recorded(r, i), code);
+    assert_true(recorder_get(r, i, NULL, &got));
+    assert_int_equal(got, value);
 }

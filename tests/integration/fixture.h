@@ -141,6 +141,11 @@ void record_grant(zkr_grant *g, const struct zkr_grant_event *e,
 void record_release(int error, void *recorder);
 /* Keeps the grant: the value is the pointer. */
 void record_acquire(int error, zkr_grant *g, void *recorder);
+/* Of an acquire of several, all of which it frees: the value is how many. */
+void record_grants(int error, zkr_grant *const *grants, size_t count,
+                   void *recorder);
 zkr_grant *recorded_grant(struct recorder *r, size_t i);
 /* Returns the code of the i-th event, when it has come. */
 int recorded(struct recorder *r, size_t i);
+/* That event has come, with that code and value. */
+void is_recorded(struct recorder *r, size_t i, int code, int64_t value);

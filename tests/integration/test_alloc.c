@@ -303,14 +303,6 @@ static void look_on(zkr_session *s, const char *path)
     }
 }
 
-static void record_two(int error, zkr_grant *const *grants, size_t count,
-                       void *recorder)
-{
-    for (size_t i = 0; i < count; i++)
-        zkr_grant_free(grants[i]);
-    recorder_add(recorder, error, (int64_t)count);
-}
-
 /* All or none, and without a thread that waits. */
 static void take_two(zkr_semaphore *sem)
 {
@@ -323,7 +315,7 @@ static void take_two(zkr_semaphore *sem)
         give_back(grants[0]);
         give_back(grants[1]);
     }
-    if (CAN(zkr_semaphore_acquire_many_async(sem, 2, SOON_MS, record_two, r,
+    if (CAN(zkr_semaphore_acquire_many_async(sem, 2, SOON_MS, record_grants, r,
                                              NULL))) {
         assert_true(recorder_wait(r, 1, SOON_MS));
         assert_true(recorder_get(r, 0, &code, &count));

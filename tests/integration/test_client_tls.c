@@ -5,10 +5,9 @@
 
 #include <fcntl.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "net.h"
 #include "secured.h"
 
 /* -- handles --------------------------------------------------------------- */
@@ -127,16 +126,12 @@ static size_t hello_size;
 
 static void take_hello(const char *host)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET };
-    socklen_t size = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char address[NET_ADDRESS];
+    int fd = net_listen(address);
     unsigned char head[9]; /* of the record, and of the message */
 
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(fd, 1), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    zhandle_t *zh = open_handle(textf("%s:%d", host, ntohs(address.sin_port)));
+    assert_true(fd >= 0);
+    zhandle_t *zh = open_handle(textf("%s%s", host, strchr(address, ':')));
     int peer = accept(fd, NULL, NULL);
     assert_int_equal(recv(peer, head, sizeof(head), MSG_WAITALL), sizeof(head));
     hello_size = (size_t)head[7] << 8 | head[8];

@@ -347,13 +347,7 @@ static void on_told(int error, zkr_txn *txn, void *user)
 
 static void told_is(struct told *t, size_t i, int error, bool with_stat)
 {
-    int code = 1;
-    int64_t has_stat = -1;
-
-    assert_true(recorder_wait(t->recorder, i + 1, SOON_MS));
-    assert_true(recorder_get(t->recorder, i, &code, &has_stat));
-    assert_int_equal(code, error);
-    assert_int_equal(has_stat, with_stat);
+    is_recorded(t->recorder, i, error, with_stat);
 }
 
 TEST(a_suspended_grant_writes_when_the_connection_is_back)
@@ -375,14 +369,12 @@ TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
-    int code = 1;
 
     proxy_freeze(proxy);
     wait_grant_state(g, ZKR_GRANT_UNSURE);
     ok(set_async(g, data, "new", -1, -1, on_told, &t));
     proxy_heal(proxy);
-    assert_true(recorder_wait(t.recorder, 1, SOON_MS));
-    assert_true(recorder_get(t.recorder, 0, &code, NULL));
+    int code = recorded(t.recorder, 0);
     if (code == ZKR_OK) /* mostly the session is over by now */
         data_is("new");
     else

@@ -13,8 +13,6 @@
 #include <poll.h>
 #include <signal.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,6 +20,7 @@
 #include <zookeeper/proto.h>
 #include <zookeeper/zookeeper.h>
 
+#include "net.h"
 #include "scope.h"
 #include "wait.h"
 #include "wire.h"
@@ -504,21 +503,6 @@ static bool serve(struct conn *c)
     return on;
 }
 
-static int listen_here(int *ret_port)
-{
-    struct sockaddr_in address = { .sin_family = AF_INET };
-    socklen_t size = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(fd, (struct sockaddr *)&address, size) != 0 ||
-        listen(fd, CONNS_MAX) != 0 ||
-        getsockname(fd, (struct sockaddr *)&address, &size) != 0)
-        _exit(EXIT_FAILURE);
-    *ret_port = ntohs(address.sin_port);
-    return fd;
-}
-
 static struct conn conns[CONNS_MAX];
 
 static void accept_one(int listener)
@@ -713,13 +697,13 @@ static void use_client(const char *hosts)
 /* In a process of its own. */
 static void run_script(void)
 {
-    char hosts[64];
-    int port;
-    int listener = listen_here(&port);
+    char hosts[NET_ADDRESS];
+    int listener = net_listen(hosts);
 
+    if (listener < 0)
+        _exit(EXIT_FAILURE);
     state = 0x9e3779b97f4a7c15U * (seed + 1);
     hostile_until = now_ms() + HOSTILE_MS;
-    (void)snprintf(hosts, sizeof(hosts), "127.0.0.1:%d", port);
     pid_t program = fork();
     if (program == 0) {
         for (int i = 1; i < NSIG; i++) /* cmocka catches some */

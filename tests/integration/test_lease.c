@@ -33,14 +33,6 @@ static int setup_without_lease(void)
 
 FIXTURE(setup, usual_teardown)
 
-static int64_t boot_ms(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 static void await_beats(long count)
 {
     AWAIT(proxy_requests(proxy, ZOO_MULTI_OP) >= count);

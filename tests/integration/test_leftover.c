@@ -44,14 +44,6 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static int64_t boot_ms(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* The next request of that type is answered with "session expired". */
 static void say_that_it_is_over(int32_t type)
 {

@@ -73,14 +73,6 @@ static void is_free(int i)
     release(GRANT(mutex_acquire, others[i], 0));
 }
 
-static void record_all(int error, zkr_grant *const *grants, size_t count,
-                       void *recorder)
-{
-    recorder_add(recorder, error, (int64_t)count);
-    for (size_t i = 0; i < count; i++)
-        zkr_grant_free(grants[i]);
-}
-
 static zkr_reentrant_mutex *held_first; /* by the thread that waits */
 
 /* For waiter_start_by(): the grants are in `three`. */
@@ -426,21 +418,20 @@ TEST(a_grant_that_is_not_told_can_be_freed)
 {
     AUTO(recorder) r = recorder_new();
     zkr_session *loop = NULL;
-    int code;
 
     loop = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
                                   .session_timeout_ms = SESSION_MS));
     zkr_reentrant_mutex *rm = NEW(reentrant_mutex, loop, paths[0], NULL);
     zkr_multi_lock *ml = NEW(multi_lock, loop, NULL);
     ok(zkr_multi_lock_add(ml, rm, NULL));
-    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
+    ok(zkr_multi_lock_acquire_async(ml, -1, record_grants, r, NULL));
     wait_children(paths[0], 1);
     settle(loop);
     zkr_multi_lock_free(ml);
     zkr_reentrant_mutex_free(rm);
     ok(zkr_session_dispatch(loop));
-    assert_true(recorder_get(r, 0, &code, NULL));
-    assert_int_equal(code, ZKR_ECANCELED);
+    assert_int_equal(recorder_count(r), 1);
+    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
     wait_children(paths[0], 0);
     ok(zkr_session_close(loop));
 }
@@ -537,31 +528,25 @@ TEST(nobody_has_to_wait)
     AUTO(multi_lock) ml = multi_of(3);
     zkr_grant *g = acquire(others[1]);
     zkr_grant *unused[3];
-    int64_t count;
-    int code;
 
     zkr_request *request =
-        MADE(request, multi_lock_acquire_async, ml, -1, record_all, r);
+        MADE(request, multi_lock_acquire_async, ml, -1, record_grants, r);
     wait_children(paths[1], 2);
     ok(zkr_request_cancel(request));
     zkr_request_free(request);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
+    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
+    ok(zkr_multi_lock_acquire_async(ml, -1, record_grants, r, NULL));
     wait_children(paths[1], 2);
     release(g);
-    assert_true(recorder_wait(r, 2, SOON_MS));
-    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
-    assert_true(recorder_get(r, 1, &code, &count));
-    assert_int_equal(code, ZKR_OK);
-    assert_int_equal(count, 3);
+    is_recorded(r, 1, ZKR_OK, 3);
     for (int i = 0; i < 3; i++)
         is_free(i);
     g = acquire(others[1]);
-    ok(zkr_multi_lock_acquire_async(ml, -1, record_all, r, NULL));
+    ok(zkr_multi_lock_acquire_async(ml, -1, record_grants, r, NULL));
     wait_children(paths[1], 2);
     close_session(ours);
-    assert_true(recorder_get(r, 2, &code, NULL));
-    assert_int_equal(code, ZKR_ECLOSED);
+    assert_int_equal(recorder_count(r), 3);
+    assert_int_equal(recorded(r, 2), ZKR_ECLOSED);
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, unused), ZKR_ECLOSED);
     ours = NULL;
     release(g);
@@ -582,7 +567,7 @@ TEST(a_try_that_is_refused_at_once_is_told)
     assert_int_equal(zkr_multi_lock_acquire(NULL, 0, grants), ZKR_EINVAL);
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, grants), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), zkr_lockable_path(stays)));
-    ok(zkr_multi_lock_acquire_async(ml, 0, record_all, r, NULL));
+    ok(zkr_multi_lock_acquire_async(ml, 0, record_grants, r, NULL));
     assert_int_equal(recorded(r, 0), ZKR_EBUSY);
     release(g);
 }

@@ -3,10 +3,9 @@
  * settings, or are not ZooKeeper at all. */
 #include "fixture.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "net.h"
 #include "security.h"
 
 enum { CONNECT_MS = 1500, PROBE_MS = 250, LATE_MS = 1500 };
@@ -199,17 +198,10 @@ static void *babbler_main(void *arg)
     return NULL;
 }
 
-static void start_babbler(struct babbler *b, char hosts[64])
+static void start_babbler(struct babbler *b, char hosts[static NET_ADDRESS])
 {
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t size = sizeof(address);
-
-    b->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(b->fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(b->fd, 16), 0);
-    assert_int_equal(getsockname(b->fd, (struct sockaddr *)&address, &size), 0);
-    (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
+    b->fd = net_listen(hosts);
+    assert_true(b->fd >= 0);
     b->thread = thread_start(babbler_main, b);
 }
 
@@ -232,7 +224,7 @@ static bool was_found_out(const char *hosts)
 TEST(a_babbling_peer_is_no_server)
 {
     struct babbler b = { .seed = 1 };
-    char hosts[64];
+    char hosts[NET_ADDRESS];
     int found_out = 0;
 
     if (security_of_environment() == SERVER_SASL)

@@ -221,14 +221,6 @@ TEST(no_more_than_the_limit_at_any_moment)
     zkr_semaphore_free(crowd.sems[1]);
 }
 
-static void record_all(int error, zkr_grant *const *grants, size_t count,
-                       void *recorder)
-{
-    recorder_add(recorder, error, (int64_t)count);
-    for (size_t i = 0; i < count; i++)
-        zkr_grant_free(grants[i]);
-}
-
 /* -- what others do on the server ------------------------------------------ */
 
 TEST(an_orphan_makes_a_new_lease)
@@ -260,10 +252,8 @@ TEST(one_without_its_turn_queues_again)
     AUTO(recorder) r = recorder_new();
     AUTO(semaphore) sem = new_semaphore(ours, 2);
     zkr_grant *g = take(sem);
-    int64_t count;
-    int code;
 
-    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
+    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_grants, r, NULL));
     for (int i = 0; i < 2; i++) {
         wait_children(leases, 3);
         AUTO(text) before = nth_child(leases, 1);
@@ -277,10 +267,7 @@ TEST(one_without_its_turn_queues_again)
         assert_string_not_equal(before, after);
     }
     release(g);
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, &count));
-    assert_int_equal(code, ZKR_OK);
-    assert_int_equal(count, 2);
+    is_recorded(r, 0, ZKR_OK, 2);
     is_empty();
 }
 
@@ -345,10 +332,8 @@ TEST(nobody_has_to_wait)
     AUTO(recorder) r = recorder_new();
     AUTO(semaphore) sem = new_semaphore(ours, 2);
     zkr_grant *g = take(sem);
-    int code;
-    int64_t count;
 
-    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_all, r, NULL));
+    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_grants, r, NULL));
     zkr_request *request =
         MADE(request, semaphore_acquire_async, sem, -1, record_acquire, r);
     wait_children(locks, 2);
@@ -356,10 +341,7 @@ TEST(nobody_has_to_wait)
     assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
     zkr_request_free(request);
     release(g);
-    assert_true(recorder_wait(r, 2, SOON_MS));
-    assert_true(recorder_get(r, 1, &code, &count));
-    assert_int_equal(code, ZKR_OK);
-    assert_int_equal(count, 2);
+    is_recorded(r, 1, ZKR_OK, 2);
     ok(zkr_semaphore_acquire_async(sem, 200, record_acquire, r, NULL));
     assert_true(recorder_wait(r, 3, SOON_MS));
     g = recorded_grant(r, 2);
@@ -656,15 +638,14 @@ TEST(more_than_the_limit_is_waited_for)
 {
     AUTO(recorder) r = recorder_new();
     zkr_grant *four[4] = { NULL, NULL, NULL, NULL };
-    int64_t count;
-    int code;
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     AUTO(semaphore) sem = new_shared(ours, 4);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = take(sem);
 
-        ok(zkr_semaphore_acquire_many_async(sem, 4, -1, record_all, r, NULL));
+        ok(zkr_semaphore_acquire_many_async(sem, 4, -1, record_grants, r,
+                                            NULL));
         wait_children(leases, 5);
         set_limit(2);
         while (zkr_semaphore_limit(sem) != 2)
@@ -674,10 +655,7 @@ TEST(more_than_the_limit_is_waited_for)
         settle(ours);
         assert_int_equal(recorder_count(r), (size_t)i);
         set_limit(4);
-        assert_true(recorder_wait(r, (size_t)i + 1, SOON_MS));
-        assert_true(recorder_get(r, (size_t)i, &code, &count));
-        assert_int_equal(code, ZKR_OK);
-        assert_int_equal(count, 4);
+        is_recorded(r, (size_t)i, ZKR_OK, 4);
         is_empty();
     }
     set_limit(2);

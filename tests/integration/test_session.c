@@ -3,17 +3,16 @@
  * leaks. */
 #include "fixture.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include <zkrecipes/zhandle.h>
 
+#include "net.h"
 #include "security.h"
 
 /* -- what cannot be opened ------------------------------------------------ */
@@ -93,26 +92,12 @@ TEST(want_of_descriptors_is_told)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-static int listen_and_say_nothing(char hosts[32])
-{
-    struct sockaddr_in address = { .sin_family = AF_INET };
-    socklen_t len = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_true(fd >= 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, len), 0);
-    assert_int_equal(listen(fd, 16), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &len), 0);
-    (void)snprintf(hosts, 32, "127.0.0.1:%d", ntohs(address.sin_port));
-    return fd;
-}
-
 TEST(a_port_that_is_not_zookeeper_is_told_from_a_refused_one)
 {
-    char hosts[32];
-    int fd = listen_and_say_nothing(hosts);
+    char hosts[NET_ADDRESS];
+    int fd = net_listen(hosts); /* it says nothing */
 
+    assert_true(fd >= 0);
     expect_refusal(hosts, ZKR_ENOTZK, hosts);
     (void)close(fd);
 }
@@ -386,14 +371,6 @@ TEST(listeners_are_told_every_state_in_order)
     close_session(s);
     expect_event(r, 6, ZKR_SESSION_CLOSED, 2);
     assert_int_equal(recorder_count(r), 7);
-}
-
-static int64_t boot_ms(void)
-{
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_BOOTTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
 TEST(the_timeout_is_what_the_server_granted)

@@ -4,9 +4,9 @@
  * close nor an open may wait for it. */
 #include "fixture.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
+
+#include "net.h"
 
 enum {
     CONNECT_MS = 1500,
@@ -125,17 +125,10 @@ static void *mute_main(void *arg)
     return NULL;
 }
 
-static void start_mute(struct mute *m, char hosts[64])
+static void start_mute(struct mute *m, char hosts[static NET_ADDRESS])
 {
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t size = sizeof(address);
-
-    m->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(m->fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(m->fd, 16), 0);
-    assert_int_equal(getsockname(m->fd, (struct sockaddr *)&address, &size), 0);
-    (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
+    m->fd = net_listen(hosts);
+    assert_true(m->fd >= 0);
     m->thread = thread_start(mute_main, m);
 }
 
@@ -152,7 +145,7 @@ TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct mute m = { .fd = -1 };
-    char hosts[64];
+    char hosts[NET_ADDRESS];
 
     opts.session_timeout_ms = SESSION_MS;
     opts.connect_timeout_ms = CONNECT_MS;

@@ -3,12 +3,9 @@
  * each thing that can be wrong. */
 #include "fixture.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include <zkrecipes/testing.h>
 
+#include "net.h"
 #include "secured.h"
 
 enum {
@@ -16,8 +13,7 @@ enum {
     PROBE_MS = 2500,
     CLOSE_MS = 6000,
     LATE_MS = 1500,
-    LONG_SESSION_MS = 10000,
-    BACKLOG = 64
+    LONG_SESSION_MS = 10000
 };
 
 static struct tls_files files;
@@ -404,25 +400,18 @@ TEST(a_login_over_tls)
 
 /* -- what must not hang --------------------------------------------------- */
 
-static int listen_silently(char hosts[64])
+/* A port that takes connections, and says nothing. */
+static int listen_silently(char hosts[static NET_ADDRESS])
 {
-    struct sockaddr_in address = {
-        .sin_family = AF_INET,
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-    };
-    socklen_t size = sizeof(address);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = net_listen(hosts);
 
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(fd, BACKLOG), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    (void)snprintf(hosts, 64, "127.0.0.1:%d", ntohs(address.sin_port));
+    assert_true(fd >= 0);
     return fd;
 }
 
 TEST(a_port_that_says_nothing_delays_no_deadline)
 {
-    char hosts[64];
+    char hosts[NET_ADDRESS];
     int fd = listen_silently(hosts);
 
     open_fails(hosts, tls_opts("ca", "client"), ZKR_ENOTZK,
@@ -435,7 +424,7 @@ TEST(a_port_that_says_nothing_delays_no_deadline)
 TEST(a_server_that_says_nothing_is_left_for_the_next)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");
-    char mute[64];
+    char mute[NET_ADDRESS];
     int fd = listen_silently(mute);
 
     opts.session_timeout_ms = BRIEF_SESSION_MS;

@@ -3,9 +3,12 @@
 #include "net.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -63,6 +66,21 @@ int net_connect(const char *host_port, int timeout_ms)
     int saved = errno;
     freeaddrinfo(address);
     errno = saved;
+    return fd;
+}
+
+int net_listen(char host_port[static NET_ADDRESS])
+{
+    struct sockaddr_in a = { .sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t size = sizeof(a);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || bind(fd, (struct sockaddr *)&a, size) != 0 ||
+        listen(fd, 128) != 0 ||
+        getsockname(fd, (struct sockaddr *)&a, &size) != 0)
+        return -1;
+    (void)snprintf(host_port, NET_ADDRESS, "127.0.0.1:%d", ntohs(a.sin_port));
     return fd;
 }
 

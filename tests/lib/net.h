@@ -11,6 +11,11 @@
  * the descriptor gives up after `timeout_ms`.  -1 on failure, with errno. */
 int net_connect(const char *host_port, int timeout_ms);
 
+/* Returns a descriptor that takes connections at a free port of 127.0.0.1, and
+ * the address of that; -1 on failure, with errno. */
+enum { NET_ADDRESS = 32 };
+int net_listen(char host_port[static NET_ADDRESS]);
+
 /* Send all bytes in one call; false on error or time-out. */
 bool net_send(int fd, const void *bytes, size_t size);
 

@@ -23,6 +23,11 @@ int64_t boot_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int64_t boot_ms(void)
+{
+    return boot_ns() / 1000000;
+}
+
 void sleep_ms(int duration_ms)
 {
     struct timespec pause = { .tv_sec = duration_ms / 1000,

@@ -26,8 +26,9 @@ bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms);
 /* Milliseconds of CLOCK_MONOTONIC. */
 int64_t now_ms(void);
 
-/* Nanoseconds of CLOCK_BOOTTIME, as the lease counts. */
+/* Nanoseconds of CLOCK_BOOTTIME, as the lease counts; and milliseconds. */
 int64_t boot_ns(void);
+int64_t boot_ms(void);
 
 void sleep_ms(int duration_ms);
 
