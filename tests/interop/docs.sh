@@ -7,10 +7,10 @@ set -eu
 document=$1
 shift
 
-# A test is TEST(name), or a row { "name", ... of TEST_ROWS.
-tests=$(sed -nE -e 's/^TEST(_WITH)?\(([a-z_]+)[,)].*/\2/p' \
+# A test is TEST(name), TEST_ROWS(name), or a row { "name", ... of those whose
+# rows are tests. Names of tests have four words at least.
+tests=$(sed -nE -e 's/^TEST(_[A-Z]+)?\(([a-z]+(_[a-z]+){3,})[,)].*/\2/p' \
     -e 's/^    \{ "([a-z]+(_[a-z]+){3,})",.*/\1/p' "$@" | sort -u)
-# Names of tests have four words at least.
 named=$(grep -Eo '`[a-z]+(_[a-z]+){3,}`' "$document" | tr -d '`' |
     grep -v '^zkr_' | sort -u)
 status=0
