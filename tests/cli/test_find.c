@@ -335,7 +335,7 @@ TEST_WITH(a_node_that_goes_meanwhile_is_no_error, setup_with_locks,
           proxied_teardown)
 {
     struct scan scan;
-    struct call c;
+    struct caller c;
 
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
     call_start_until_rule(&c, look_into, &scan);
@@ -375,7 +375,7 @@ TEST_WITH(where_all_have_gone_others_are_seen, setup_with_locks,
           proxied_teardown)
 {
     struct scan scan;
-    struct call c;
+    struct caller c;
 
     make("a/lock-0000000002", NULL);
     make("b/lock-0000000003", NULL);
@@ -453,7 +453,7 @@ TEST_WITH(a_look_that_nobody_answers_is_an_error, setup_with_locks,
 TEST_WITH(a_close_ends_a_look, setup_with_locks, proxied_teardown)
 {
     struct scan scan;
-    struct call c;
+    struct caller c;
 
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
     call_start_until_rule(&c, look_into, &scan);

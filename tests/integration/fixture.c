@@ -232,6 +232,34 @@ int waiter_join(struct waiter *w)
     return w->rc;
 }
 
+static void *caller_main(void *arg)
+{
+    struct caller *c = arg;
+
+    c->rc = c->run(c->arg);
+    atomic_store(&c->done, true);
+    return NULL;
+}
+
+void call_start(struct caller *c, int (*run)(void *arg), void *arg)
+{
+    *c = (struct caller){ .run = run, .arg = arg };
+    c->thread = thread_start(caller_main, c);
+}
+
+bool call_is_done(struct caller *c)
+{
+    return atomic_load(&c->done);
+}
+
+int call_join(struct caller *c)
+{
+    if (!COMES(call_is_done(c), SOON_MS))
+        fail_msg("a thread that calls hangs");
+    thread_join(c->thread);
+    return c->rc;
+}
+
 void on_thread(void *(*run)(void *), void *arg)
 {
     thread_join(thread_start(run, arg));

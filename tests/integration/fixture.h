@@ -97,6 +97,20 @@ bool waiter_is_done(void *w);
 /* Fails when it has none. */
 zkr_grant *waiter_grant(struct waiter *w);
 
+/* A call on a thread of its own. */
+struct caller {
+    pthread_t thread;
+    int (*run)(void *arg);
+    void *arg;
+    int rc;
+    atomic_bool done;
+};
+
+void call_start(struct caller *c, int (*run)(void *arg), void *arg);
+bool call_is_done(struct caller *c);
+/* Returns its rc, and fails when it does not end soon. */
+int call_join(struct caller *c);
+
 /* On a thread of its own, whose end it waits for. */
 void on_thread(void *(*run)(void *), void *arg);
 

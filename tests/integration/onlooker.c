@@ -98,33 +98,10 @@ void forbid(const char *full, int32_t perms)
     assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
 }
 
-static void *call_main(void *arg)
-{
-    struct call *c = arg;
-
-    c->rc = c->run(c->arg);
-    atomic_store(&c->done, true);
-    return NULL;
-}
-
-void call_start(struct call *c, int (*run)(void *arg), void *arg)
-{
-    *c = (struct call){ .run = run, .arg = arg };
-    c->thread = thread_start(call_main, c);
-}
-
-void call_start_until_rule(struct call *c, int (*run)(void *arg), void *arg)
+void call_start_until_rule(struct caller *c, int (*run)(void *arg), void *arg)
 {
     call_start(c, run, arg);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-}
-
-int call_join(struct call *c)
-{
-    if (!COMES(atomic_load(&c->done), SOON_MS))
-        fail_msg("a thread that calls hangs");
-    thread_join(c->thread);
-    return c->rc;
 }
 
 void times_out(int (*run)(void *arg), void *arg, int64_t timeout_ms)

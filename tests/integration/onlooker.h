@@ -37,19 +37,8 @@ void make_with(const char *name, const char *data, int flags);
 /* Everybody has these permissions, and no others. */
 void forbid(const char *full, int32_t perms);
 
-/* A call on a thread of its own; `rc` is read after call_join(). */
-struct call {
-    pthread_t thread;
-    int (*run)(void *arg);
-    void *arg;
-    int rc;
-    atomic_bool done;
-};
-
-void call_start(struct call *c, int (*run)(void *arg), void *arg);
 /* Returns when the rules of the proxy have done their work. */
-void call_start_until_rule(struct call *c, int (*run)(void *arg), void *arg);
-int call_join(struct call *c);
+void call_start_until_rule(struct caller *c, int (*run)(void *arg), void *arg);
 
 /* The server is silent: the call has a deadline after so many ms, and says so.
  */

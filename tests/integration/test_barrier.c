@@ -2,23 +2,20 @@
 /* Tests of barriers and double barriers on a real server: Curator's in our
  * words, deadlines, members that die, lost answers, expiries, servers that
  * restart, and what is left on the servers. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <sys/wait.h>
 
 /* Each fault strikes so often. */
 #define TWICE 2
 
-static struct proxy *proxy;
-static zkr_session *s;
-static char path[64];
 static char ready[80];
 static zkr_barrier *barrier;
 
 static int setup(void)
 {
-    s = open_through(&proxy, NULL);
-    (void)snprintf(path, sizeof(path), "%s/barrier", new_path());
+    (void)usual_setup_two();
+    (void)strcat(path, "/barrier");
     (void)snprintf(ready, sizeof(ready), "%s/ready", path);
     ok(zkr_barrier_new(s, path, NULL, &barrier));
     return 0;
@@ -26,11 +23,8 @@ static int setup(void)
 
 static int teardown(void)
 {
-    proxy_let_all_pass(proxy);
     zkr_barrier_free(barrier);
-    close_through(s, proxy);
-    s = NULL;
-    return 0;
+    return usual_teardown();
 }
 
 FIXTURE(setup, teardown)
@@ -43,77 +37,40 @@ static bool is_there(const char *node)
     return rc == ZOK;
 }
 
-/* A thread that calls, and what came of it. */
-struct caller {
-    int (*call)(struct caller *c);
-    void *subject;
-    int64_t timeout_ms;
-    pthread_t thread;
-    atomic_bool done;
-    int rc;
-};
-
-static void *caller_main(void *arg)
-{
-    struct caller *c = arg;
-
-    c->rc = c->call(c);
-    atomic_store(&c->done, true);
-    return NULL;
-}
-
-static void start(struct caller *c, int (*call)(struct caller *), void *subject)
-{
-    *c = (struct caller){ .call = call, .subject = subject, .timeout_ms = -1 };
-    c->thread = thread_start(caller_main, c);
-}
-
-static bool is_done(void *caller)
-{
-    return atomic_load(&((struct caller *)caller)->done);
-}
-
-static int result(struct caller *c)
-{
-    assert_true(wait_until(is_done, c, SOON_MS));
-    thread_join(c->thread);
-    return c->rc;
-}
-
 static void all_return(struct caller *callers, int count)
 {
     for (int i = 0; i < count; i++)
-        assert_int_equal(result(&callers[i]), ZKR_OK);
+        assert_int_equal(call_join(&callers[i]), ZKR_OK);
 }
 
 static void none_returns(struct caller *callers, int count)
 {
     for (int i = 0; i < count; i++)
-        assert_false(is_done(&callers[i]));
+        assert_false(call_is_done(&callers[i]));
 }
 
-static int call_wait(struct caller *c)
+static int call_wait(void *barrier_or_member)
 {
-    return zkr_barrier_wait(c->subject, c->timeout_ms);
+    return zkr_barrier_wait(barrier_or_member, -1);
 }
 
-static int call_enter(struct caller *c)
+static int call_enter(void *barrier_or_member)
 {
-    return zkr_double_barrier_enter(c->subject, c->timeout_ms);
+    return zkr_double_barrier_enter(barrier_or_member, -1);
 }
 
-static int call_leave(struct caller *c)
+static int call_leave(void *barrier_or_member)
 {
-    return zkr_double_barrier_leave(c->subject, c->timeout_ms);
+    return zkr_double_barrier_leave(barrier_or_member, -1);
 }
 
-static void both(int (*call)(struct caller *), zkr_double_barrier *a,
+static void both(int (*call)(void *), zkr_double_barrier *a,
                  zkr_double_barrier *b)
 {
     struct caller callers[2];
 
-    start(&callers[0], call, a);
-    start(&callers[1], call, b);
+    call_start(&callers[0], call, a);
+    call_start(&callers[1], call, b);
     all_return(callers, 2);
 }
 
@@ -137,7 +94,7 @@ TEST(all_wait_until_it_is_removed)
     assert_int_equal(admin_exists(admin, path, &stat), ZOK);
     assert_int_equal(stat.ephemeralOwner, 0);
     for (int i = 0; i < 8; i++)
-        start(&callers[i], call_wait, barrier);
+        call_start(&callers[i], call_wait, barrier);
     wait_watches(1); /* of one session on one path */
     none_returns(callers, 8);
     ok(zkr_barrier_remove(barrier, SOON_MS));
@@ -180,7 +137,7 @@ TEST(a_wake_up_lets_nobody_pass)
     struct caller waiting;
 
     ok(zkr_barrier_set(barrier, SOON_MS));
-    start(&waiting, call_wait, barrier);
+    call_start(&waiting, call_wait, barrier);
     for (int time = 0; time < TWICE; time++) {
         wait_watches(1);
         disconnect(proxy, s);
@@ -188,14 +145,14 @@ TEST(a_wake_up_lets_nobody_pass)
         wait_watches(1);
         assert_int_equal(admin_set(admin, path, "changed"), ZOK);
         settle(s);
-        assert_false(is_done(&waiting));
+        assert_false(call_is_done(&waiting));
         expire_and_wait(s);
         settle(s);
-        assert_false(is_done(&waiting));
+        assert_false(call_is_done(&waiting));
     }
     wait_watches(1);
     assert_int_equal(admin_delete(admin, path), ZOK);
-    assert_int_equal(result(&waiting), ZKR_OK);
+    assert_int_equal(call_join(&waiting), ZKR_OK);
 }
 
 TEST(a_removal_in_between_is_seen)
@@ -204,14 +161,14 @@ TEST(a_removal_in_between_is_seen)
 
     for (int time = 0; time < TWICE; time++) {
         ok(zkr_barrier_set(barrier, SOON_MS));
-        start(&waiting, call_wait, barrier);
+        call_start(&waiting, call_wait, barrier);
         wait_watches(1);
         disconnect(proxy, s);
         assert_int_equal(admin_delete(admin, path), ZOK);
         if (time == 1)
             expire(s);
         proxy_heal(proxy);
-        assert_int_equal(result(&waiting), ZKR_OK);
+        assert_int_equal(call_join(&waiting), ZKR_OK);
     }
 }
 
@@ -220,7 +177,7 @@ TEST(a_server_that_restarts_lets_nobody_pass)
     struct caller waiting;
 
     ok(zkr_barrier_set(barrier, SOON_MS));
-    start(&waiting, call_wait, barrier);
+    call_start(&waiting, call_wait, barrier);
     for (int time = 0; time < TWICE; time++) {
         wait_watches(1);
         server_kill9(the_server);
@@ -228,10 +185,10 @@ TEST(a_server_that_restarts_lets_nobody_pass)
         restart_server();
         wait_session_state(s, ZKR_SESSION_RECONNECTED);
         settle(s);
-        assert_false(is_done(&waiting));
+        assert_false(call_is_done(&waiting));
     }
     ok(zkr_barrier_remove(barrier, SOON_MS));
-    assert_int_equal(result(&waiting), ZKR_OK);
+    assert_int_equal(call_join(&waiting), ZKR_OK);
 }
 
 TEST(the_end_of_the_session_ends_a_wait)
@@ -239,34 +196,12 @@ TEST(the_end_of_the_session_ends_a_wait)
     struct caller waiting;
 
     ok(zkr_barrier_set(barrier, SOON_MS));
-    start(&waiting, call_wait, barrier);
+    call_start(&waiting, call_wait, barrier);
     wait_watches(1);
     (void)zkr_session_close(s);
-    assert_int_equal(result(&waiting), ZKR_ECLOSED);
+    assert_int_equal(call_join(&waiting), ZKR_ECLOSED);
     assert_int_equal(zkr_barrier_wait(barrier, -1), ZKR_ECLOSED);
     assert_int_equal(zkr_barrier_set(barrier, -1), ZKR_ECLOSED);
-    zkr_barrier_free(barrier);
-    barrier = NULL;
-    s = NULL;
-}
-
-static int call_set(struct caller *c)
-{
-    return zkr_barrier_set(c->subject, c->timeout_ms);
-}
-
-/* The call once asked again and again after that, for ever. */
-TEST(the_end_of_the_session_ends_what_is_unknown)
-{
-    struct caller setting;
-
-    ok(zkr_barrier_set(barrier, SOON_MS));
-    ok(zkr_barrier_remove(barrier, SOON_MS));
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
-    start(&setting, call_set, barrier);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    (void)zkr_session_close(s);
-    assert_int_equal(result(&setting), ZKR_EUNKNOWN);
     zkr_barrier_free(barrier);
     barrier = NULL;
     s = NULL;
@@ -312,14 +247,14 @@ TEST(members_enter_and_leave_together)
             settle(s);
             assert_false(is_there(ready));
             none_returns(callers, i);
-            start(&callers[i], call_enter, members[i]);
+            call_start(&callers[i], call_enter, members[i]);
         }
         all_return(callers, MEMBERS);
         assert_true(is_there(ready));
         for (int i = 0; i < MEMBERS; i++) {
             settle(s);
             none_returns(callers, i);
-            start(&callers[i], call_leave, members[i]);
+            call_start(&callers[i], call_leave, members[i]);
         }
         all_return(callers, MEMBERS);
         assert_false(is_there(ready));
@@ -337,8 +272,8 @@ TEST(a_late_member_enters_too)
 
     both(call_enter, a, b);
     ok(zkr_double_barrier_enter(late, 0));
-    start(&callers[0], call_leave, a);
-    start(&callers[1], call_leave, b);
+    call_start(&callers[0], call_leave, a);
+    call_start(&callers[1], call_leave, b);
     settle(s);
     none_returns(callers, 2);
     ok(zkr_double_barrier_leave(late, SOON_MS));
@@ -348,31 +283,31 @@ TEST(a_late_member_enters_too)
 
 TEST(one_alone_need_not_wait)
 {
-    AUTO(double_barrier) m = new_member_of(s, 1);
+    AUTO(double_barrier) member = new_member_of(s, 1);
 
     for (int time = 0; time < TWICE; time++) {
-        ok(zkr_double_barrier_enter(m, 0));
-        assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EINVAL);
+        ok(zkr_double_barrier_enter(member, 0));
+        assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_EINVAL);
         assert_int_equal(count_children(path), 2);
-        ok(zkr_double_barrier_leave(m, 0));
-        assert_int_equal(zkr_double_barrier_leave(m, 0), ZKR_ENOTHELD);
+        ok(zkr_double_barrier_leave(member, 0));
+        assert_int_equal(zkr_double_barrier_leave(member, 0), ZKR_ENOTHELD);
         assert_false(is_there(ready));
     }
-    assert_string_equal(zkr_double_barrier_path(m), path);
+    assert_string_equal(zkr_double_barrier_path(member), path);
 }
 
 TEST(a_member_left_alone_goes_away_again)
 {
-    AUTO(double_barrier) m = new_member_of(s, 2);
+    AUTO(double_barrier) member = new_member_of(s, 2);
 
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
 
-        assert_int_equal(zkr_double_barrier_enter(m, 1000), ZKR_ETIMEDOUT);
+        assert_int_equal(zkr_double_barrier_enter(member, 1000), ZKR_ETIMEDOUT);
         assert_true(stopwatch_says(w, 1000, SESSION_MS / 2));
         assert_non_null(strstr(zkr_error_detail(), path));
         wait_nodes(0);
-        assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
+        assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_EBUSY);
         wait_nodes(0);
         wait_watches(0);
     }
@@ -381,47 +316,46 @@ TEST(a_member_left_alone_goes_away_again)
 /* GH-1290: Curator takes a reconnect for a permission to enter. */
 TEST(a_wake_up_lets_nobody_enter_or_leave)
 {
-    AUTO(double_barrier) m = new_member_of(s, 2);
-    AUTO(session) other = open_session();
-    AUTO(double_barrier) second = new_member_of(other, 2);
+    AUTO(double_barrier) member = new_member_of(s, 2);
+    AUTO(double_barrier) second = new_member_of(theirs, 2);
     struct caller caller;
 
     for (int phase = 0; phase < 2; phase++) {
-        start(&caller, phase == 0 ? call_enter : call_leave, m);
+        call_start(&caller, phase == 0 ? call_enter : call_leave, member);
         for (int time = 0; time < TWICE; time++) {
             wait_watches(1);
             disconnect(proxy, s);
             connect_again(proxy, s);
             settle(s);
-            assert_false(is_done(&caller));
+            assert_false(call_is_done(&caller));
         }
         if (phase == 0)
             ok(zkr_double_barrier_enter(second, SOON_MS));
         else
             ok(zkr_double_barrier_leave(second, SOON_MS));
-        assert_int_equal(result(&caller), ZKR_OK);
+        assert_int_equal(call_join(&caller), ZKR_OK);
     }
 }
 
 TEST(a_member_that_loses_its_session_waiting_enters_again)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
+    zkr_double_barrier *member = new_member_of(s, 2);
     zkr_session *other = open_session();
     zkr_double_barrier *second = new_member_of(other, 2);
     struct caller caller;
 
-    start(&caller, call_enter, m);
+    call_start(&caller, call_enter, member);
     for (int time = 0; time < TWICE; time++) {
         wait_watches(1);
         expire_and_wait(s);
         wait_nodes(1);
-        assert_false(is_done(&caller));
+        assert_false(call_is_done(&caller));
     }
     wait_watches(1);
     ok(zkr_double_barrier_enter(second, SOON_MS));
-    assert_int_equal(result(&caller), ZKR_OK);
+    assert_int_equal(call_join(&caller), ZKR_OK);
     assert_int_equal(count_children(path), 3);
-    zkr_double_barrier_free(m);
+    zkr_double_barrier_free(member);
     wait_nodes(2);
     zkr_double_barrier_free(second);
     close_session(other);
@@ -431,80 +365,79 @@ TEST(a_member_that_loses_its_session_waiting_enters_again)
 /* "ready" may come in the moment that the own node has gone. */
 TEST(a_member_without_a_node_does_not_enter)
 {
-    AUTO(double_barrier) m = new_member_of(s, 3);
-    AUTO(session) other = open_session();
-    AUTO(double_barrier) second = new_member_of(other, 3);
+    AUTO(double_barrier) member = new_member_of(s, 3);
+    AUTO(double_barrier) second = new_member_of(theirs, 3);
     struct caller callers[2];
 
-    start(&callers[0], call_enter, m);
-    start(&callers[1], call_enter, second);
+    call_start(&callers[0], call_enter, member);
+    call_start(&callers[1], call_enter, second);
     wait_watches(2);
     disconnect(proxy, s);
     expire(s);
     assert_int_equal(count_children(path), 1);
     assert_int_equal(admin_create(admin, ready, ""), ZOK);
-    assert_int_equal(result(&callers[1]), ZKR_OK);
+    assert_int_equal(call_join(&callers[1]), ZKR_OK);
     proxy_heal(proxy);
-    assert_int_equal(result(&callers[0]), ZKR_OK);
+    assert_int_equal(call_join(&callers[0]), ZKR_OK);
     assert_int_equal(count_children(path), 3);
-    start(&callers[0], call_leave, m);
+    call_start(&callers[0], call_leave, member);
     ok(zkr_double_barrier_leave(second, SOON_MS));
-    assert_int_equal(result(&callers[0]), ZKR_OK);
+    assert_int_equal(call_join(&callers[0]), ZKR_OK);
 }
 
 TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves)
 {
-    AUTO(double_barrier) m = new_member_of(s, 2);
-    AUTO(session) other = open_session();
-    AUTO(double_barrier) second = new_member_of(other, 2);
+    AUTO(double_barrier) member = new_member_of(s, 2);
+    AUTO(double_barrier) second = new_member_of(theirs, 2);
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
-        both(call_enter, m, second);
+        both(call_enter, member, second);
         expire_and_wait(s);
-        start(&caller, call_leave, m);
+        call_start(&caller, call_leave, member);
         wait_watches(1);
-        assert_false(is_done(&caller)); /* the other one is inside */
+        assert_false(call_is_done(&caller)); /* the other one is inside */
         ok(zkr_double_barrier_leave(second, SOON_MS));
-        assert_int_equal(result(&caller), ZKR_ELOST);
+        assert_int_equal(call_join(&caller), ZKR_ELOST);
         assert_int_equal(count_children(path), 0);
     }
 }
 
 TEST(a_member_that_dies_inside_has_left)
 {
-    AUTO(double_barrier) m = new_member_of(s, 2);
+    AUTO(double_barrier) member = new_member_of(s, 2);
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
         AUTO(session) other = open_session();
         AUTO(double_barrier) second = new_member_of(other, 2);
 
-        both(call_enter, m, second);
-        start(&caller, call_leave, m);
+        both(call_enter, member, second);
+        call_start(&caller, call_leave, member);
         wait_watches(1);
-        assert_false(is_done(&caller));
+        assert_false(call_is_done(&caller));
         expire(other);
-        assert_int_equal(result(&caller), ZKR_OK);
+        assert_int_equal(call_join(&caller), ZKR_OK);
         assert_int_equal(zkr_double_barrier_leave(second, SOON_MS), ZKR_ELOST);
     }
 }
 
 TEST(a_member_that_cannot_wait_leaves_alone)
 {
-    AUTO(double_barrier) m = new_member_of(s, 2);
+    AUTO(double_barrier) member = new_member_of(s, 2);
     AUTO(double_barrier) second = new_member_of(s, 2);
 
     for (int time = 0; time < TWICE; time++) {
-        both(call_enter, m, second);
+        both(call_enter, member, second);
         struct stopwatch *w = stopwatch_start();
         if (time == 0)
-            assert_int_equal(zkr_double_barrier_leave(m, 1000), ZKR_ETIMEDOUT);
+            assert_int_equal(zkr_double_barrier_leave(member, 1000),
+                             ZKR_ETIMEDOUT);
         else
-            assert_int_equal(zkr_double_barrier_leave(m, 0), ZKR_EBUSY);
+            assert_int_equal(zkr_double_barrier_leave(member, 0), ZKR_EBUSY);
         assert_true(stopwatch_says(w, time == 0 ? 1000 : 0, SESSION_MS / 2));
         wait_nodes(2); /* with "ready" */
-        assert_int_equal(zkr_double_barrier_leave(m, 0), ZKR_ENOTHELD);
+        assert_int_equal(zkr_double_barrier_leave(member, 0), ZKR_ENOTHELD);
         ok(zkr_double_barrier_leave(second, SOON_MS));
         assert_int_equal(count_children(path), 0);
     }
@@ -531,29 +464,28 @@ static bool is_lowest(zkr_session *session)
  * last, and has entered again. */
 TEST(a_member_that_enters_again_is_not_waited_for)
 {
-    AUTO(session) other = open_session();
-    AUTO(double_barrier) quick = new_member_of(other, 2);
+    AUTO(double_barrier) quick = new_member_of(theirs, 2);
     AUTO(double_barrier) slow = new_member_of(s, 2);
     struct caller first, second;
 
     both(call_enter, quick, slow);
-    while (!is_lowest(other)) {
+    while (!is_lowest(theirs)) {
         both(call_leave, quick, slow);
         both(call_enter, quick, slow);
     }
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REQUEST);
-    start(&first, call_leave, quick);
+    call_start(&first, call_leave, quick);
     wait_watches(1);
-    start(&second, call_leave, slow);
-    assert_int_equal(result(&first), ZKR_OK);
+    call_start(&second, call_leave, slow);
+    assert_int_equal(call_join(&first), ZKR_OK);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    start(&first, call_enter, quick);
+    call_start(&first, call_enter, quick);
     wait_nodes(1);
-    assert_false(is_done(&second));
+    assert_false(call_is_done(&second));
     proxy_release(proxy);
-    assert_int_equal(result(&second), ZKR_OK);
+    assert_int_equal(call_join(&second), ZKR_OK);
     ok(zkr_double_barrier_enter(slow, SOON_MS));
-    assert_int_equal(result(&first), ZKR_OK);
+    assert_int_equal(call_join(&first), ZKR_OK);
     both(call_leave, quick, slow);
 }
 
@@ -598,38 +530,37 @@ static bool is_one_alone(void)
  * and the one that left waited for it. */
 TEST(one_too_many_lets_the_others_leave)
 {
-    AUTO(session) other = open_session();
     int times = 0;
 
     while (times < TWICE) {
-        zkr_double_barrier *m = new_member_of(other, 2);
-        zkr_double_barrier *second = new_member_of(other, 2);
+        zkr_double_barrier *member = new_member_of(theirs, 2);
+        zkr_double_barrier *second = new_member_of(theirs, 2);
         zkr_double_barrier *late = new_member_of(s, 2);
         struct caller callers[3];
 
-        both(call_enter, m, second);
+        both(call_enter, member, second);
         proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
-        start(&callers[0], call_enter, late);
+        call_start(&callers[0], call_enter, late);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
-        bool is_waited_for = !is_lowest(other);
-        start(&callers[1], call_leave, m);
-        start(&callers[2], call_leave, second);
+        bool is_waited_for = !is_lowest(theirs);
+        call_start(&callers[1], call_leave, member);
+        call_start(&callers[2], call_leave, second);
         if (is_waited_for)
             wait_nodes(2); /* with "ready" */
         proxy_release(proxy);
         for (int i = 1; i <= 2 && is_waited_for; i++)
-            assert_int_equal(result(&callers[i]), ZKR_OK);
+            assert_int_equal(call_join(&callers[i]), ZKR_OK);
         if (is_waited_for) {
             AWAIT(is_one_alone());
             assert_int_equal(admin_create(admin, ready, ""), ZOK);
         }
-        assert_int_equal(result(&callers[0]), ZKR_OK);
+        assert_int_equal(call_join(&callers[0]), ZKR_OK);
         ok(zkr_double_barrier_leave(late, SOON_MS));
         for (int i = 1; i <= 2 && !is_waited_for; i++)
-            assert_int_equal(result(&callers[i]), ZKR_OK);
+            assert_int_equal(call_join(&callers[i]), ZKR_OK);
         times += is_waited_for;
         zkr_double_barrier_free(late);
-        zkr_double_barrier_free(m);
+        zkr_double_barrier_free(member);
         zkr_double_barrier_free(second);
         wait_nodes(0);
     }
@@ -643,9 +574,9 @@ struct visit {
     useconds_t delay;
 };
 
-static int call_visit(struct caller *c)
+static int call_visit(void *visit)
 {
-    struct visit *v = c->subject;
+    struct visit *v = visit;
 
     (void)usleep(v->delay);
     int rc = zkr_double_barrier_enter(v->member, -1);
@@ -657,7 +588,7 @@ static size_t count_done(struct visit *visits)
     size_t n = 0;
 
     for (int i = 0; i < CROWD; i++)
-        n += is_done(&visits[i].caller);
+        n += call_is_done(&visits[i].caller);
     return n;
 }
 
@@ -687,11 +618,11 @@ TEST(one_too_many_comes_at_any_moment)
             visits[i].delay = (useconds_t)(rand_r(&seed) % 5000);
         }
         for (int i = 0; i < CROWD; i++)
-            start(&visits[i].caller, call_visit, &visits[i]);
+            call_start(&visits[i].caller, call_visit, &visits[i]);
         AWAIT(count_done(visits) >= MEMBERS);
         AWAIT(are_all_done(visits));
         for (int i = 0; i < CROWD; i++) {
-            assert_int_equal(result(&visits[i].caller), ZKR_OK);
+            assert_int_equal(call_join(&visits[i].caller), ZKR_OK);
             zkr_double_barrier_free(visits[i].member);
         }
     }
@@ -704,12 +635,12 @@ TEST(one_too_many_comes_at_any_moment)
 TEST(a_ready_that_comes_and_goes_lets_in)
 {
     for (int time = 0; time < 2 * TWICE; time++) {
-        zkr_double_barrier *m = new_member_of(s, 2);
+        zkr_double_barrier *member = new_member_of(s, 2);
         struct caller caller;
 
         if (time % 2 == 1)
             proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
-        start(&caller, call_enter, m);
+        call_start(&caller, call_enter, member);
         if (time % 2 == 1)
             assert_true(proxy_wait_rule(proxy, SOON_MS));
         else
@@ -720,9 +651,9 @@ TEST(a_ready_that_comes_and_goes_lets_in)
         assert_int_equal(admin_delete(admin, ready), ZOK);
         proxy_heal(proxy);
         proxy_release(proxy);
-        assert_int_equal(result(&caller), ZKR_OK);
-        ok(zkr_double_barrier_leave(m, SOON_MS));
-        zkr_double_barrier_free(m);
+        assert_int_equal(call_join(&caller), ZKR_OK);
+        ok(zkr_double_barrier_leave(member, SOON_MS));
+        zkr_double_barrier_free(member);
         wait_watches(0);
     }
 }
@@ -750,17 +681,17 @@ TEST(a_member_that_enters_again_counts_once)
         open_to(proxy_hosts(proxy),
                 OPTS(session, .session_timeout_ms = SESSION_MS,
                      .retry.kind = ZKR_RETRY_FIXED, .retry.base_ms = SOON_MS));
-    AUTO(double_barrier) m = new_member_of(slow, 3);
-    start(&callers[0], call_enter, other);
+    AUTO(double_barrier) member = new_member_of(slow, 3);
+    call_start(&callers[0], call_enter, other);
     wait_watches(1);
     for (int time = 0; time < TWICE; time++) {
         char *one = nth_child(path, 0);
 
         proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
-        assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_EBUSY);
+        assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_EBUSY);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         char *old = node_beside(one);
-        start(&callers[1], call_enter, m);
+        call_start(&callers[1], call_enter, member);
         AWAIT(!is_there(textf("%s/%s", path, old)) &&
               count_children(path) == 2);
         settle(slow);
@@ -770,38 +701,37 @@ TEST(a_member_that_enters_again_counts_once)
         if (time == 0) {
             assert_int_equal(admin_create(admin, ready, ""), ZOK);
             all_return(callers, 2);
-            both(call_leave, other, m);
-            start(&callers[0], call_enter, other);
+            both(call_leave, other, member);
+            call_start(&callers[0], call_enter, other);
             wait_watches(1);
         }
     }
     assert_int_equal(admin_create(admin, ready, ""), ZOK);
     all_return(callers, 2);
-    both(call_leave, other, m);
+    both(call_leave, other, member);
 }
 
 /* The server of the one that leaves may not know yet of one that has entered
  * through another. */
 TEST(a_leaving_member_lists_those_from_before)
 {
-    AUTO(session) other = open_session();
-    AUTO(double_barrier) m = new_member_of(s, 1);
-    AUTO(double_barrier) late = new_member_of(other, 1);
+    AUTO(double_barrier) member = new_member_of(s, 1);
+    AUTO(double_barrier) late = new_member_of(theirs, 1);
     struct caller caller;
 
     for (int time = 0; time < TWICE; time++) {
-        ok(zkr_double_barrier_enter(m, SOON_MS));
+        ok(zkr_double_barrier_enter(member, SOON_MS));
         proxy_reset_counts(proxy);
         proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_HOLD_REQUEST);
-        start(&caller, call_leave, m);
+        call_start(&caller, call_leave, member);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 0);
         ok(zkr_double_barrier_enter(late, SOON_MS));
         proxy_release(proxy);
         wait_watches(1);
-        assert_false(is_done(&caller));
+        assert_false(call_is_done(&caller));
         ok(zkr_double_barrier_leave(late, SOON_MS));
-        assert_int_equal(result(&caller), ZKR_OK);
+        assert_int_equal(call_join(&caller), ZKR_OK);
         assert_int_equal(count_children(path), 0);
     }
 }
@@ -816,21 +746,21 @@ TEST(members_meet_while_servers_and_sessions_end)
     for (int time = 0; time < TWICE; time++) {
         proxy_rule(proxy, ZOO_CREATE2_OP, 3, PROXY_DROP_REPLY);
         for (int i = 0; i < MEMBERS - 1; i++)
-            start(&callers[i], call_enter, members[i]);
+            call_start(&callers[i], call_enter, members[i]);
         server_kill9(the_server);
         restart_server();
         expire_and_wait(s);
         none_returns(callers, MEMBERS - 1);
-        start(&callers[MEMBERS - 1], call_enter, members[MEMBERS - 1]);
+        call_start(&callers[MEMBERS - 1], call_enter, members[MEMBERS - 1]);
         all_return(callers, MEMBERS);
         proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);
         for (int i = 0; i < MEMBERS - 1; i++)
-            start(&callers[i], call_leave, members[i]);
+            call_start(&callers[i], call_leave, members[i]);
         server_kill9(the_server);
         restart_server();
         wait_session_state(s, ZKR_SESSION_RECONNECTED);
         none_returns(callers, MEMBERS - 1);
-        start(&callers[MEMBERS - 1], call_leave, members[MEMBERS - 1]);
+        call_start(&callers[MEMBERS - 1], call_leave, members[MEMBERS - 1]);
         all_return(callers, MEMBERS);
         proxy_forget_rules(proxy);
         assert_int_equal(count_children(path), 0);
@@ -841,15 +771,15 @@ TEST(members_meet_while_servers_and_sessions_end)
 
 TEST(the_end_of_the_session_ends_an_entry)
 {
-    zkr_double_barrier *m = new_member_of(s, 2);
+    zkr_double_barrier *member = new_member_of(s, 2);
     struct caller caller;
 
-    start(&caller, call_enter, m);
+    call_start(&caller, call_enter, member);
     wait_watches(1);
     (void)zkr_session_close(s);
-    assert_int_equal(result(&caller), ZKR_ECLOSED);
-    assert_int_equal(zkr_double_barrier_enter(m, -1), ZKR_ECLOSED);
-    zkr_double_barrier_free(m);
+    assert_int_equal(call_join(&caller), ZKR_ECLOSED);
+    assert_int_equal(zkr_double_barrier_enter(member, -1), ZKR_ECLOSED);
+    zkr_double_barrier_free(member);
     zkr_barrier_free(barrier);
     barrier = NULL;
     s = NULL;
@@ -897,14 +827,14 @@ TEST(a_program_with_its_own_loop_waits)
         open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
     AUTO(barrier) b = NEW(barrier, own, path, NULL);
     ok(zkr_barrier_set(b, SOON_MS));
-    start(&waiting, call_wait, b);
+    call_start(&waiting, call_wait, b);
     wait_watches(1);
     ok(zkr_barrier_remove(barrier, SOON_MS));
-    assert_int_equal(result(&waiting), ZKR_OK);
-    zkr_double_barrier *m = new_member_of(own, 1);
-    ok(zkr_double_barrier_enter(m, SOON_MS));
-    ok(zkr_double_barrier_leave(m, SOON_MS));
-    assert_int_equal(zkr_double_barrier_enter(m, 0), ZKR_OK);
-    zkr_double_barrier_free(m);
+    assert_int_equal(call_join(&waiting), ZKR_OK);
+    zkr_double_barrier *member = new_member_of(own, 1);
+    ok(zkr_double_barrier_enter(member, SOON_MS));
+    ok(zkr_double_barrier_leave(member, SOON_MS));
+    assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_OK);
+    zkr_double_barrier_free(member);
     wait_nodes(1);
 }

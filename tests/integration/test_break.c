@@ -97,7 +97,7 @@ static int break_holder(void *token)
  * server can be asked again. */
 TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
 {
-    struct call c;
+    struct caller c;
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
     int64_t token = zkr_grant_token(g);
@@ -118,7 +118,7 @@ TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
  * without a look. */
 TEST_WITH(a_new_session_looks_again, proxied_setup, proxied_teardown)
 {
-    struct call c;
+    struct caller c;
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     AUTO(grant) g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
     int64_t token = zkr_grant_token(g);

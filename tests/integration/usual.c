@@ -23,12 +23,17 @@ int usual_setup(void)
     return usual_setup_with(NULL);
 }
 
-int usual_setup_two(void)
+int usual_setup_two_with(const struct zkr_session_opts *opts)
 {
-    (void)usual_setup();
+    (void)usual_setup_with(opts);
     theirs = open_session();
     rival = new_mutex(theirs, path);
     return 0;
+}
+
+int usual_setup_two(void)
+{
+    return usual_setup_two_with(NULL);
 }
 
 int usual_teardown(void)

@@ -16,5 +16,6 @@ extern zkr_mutex *rival;    /* and its mutex at the same path */
 int usual_setup(void);
 int usual_setup_with(const struct zkr_session_opts *opts); /* of s */
 int usual_setup_two(void);
+int usual_setup_two_with(const struct zkr_session_opts *opts);
 /* Lets everything pass the proxy, frees the mutexes, closes the sessions. */
 int usual_teardown(void);
