@@ -430,22 +430,6 @@ TEST(a_lost_write_is_not_downgraded)
     assert_null(nil);
 }
 
-TEST(a_refused_create_leaves_the_write_as_it_was)
-{
-    struct ACL entries[] = { { ZOO_PERM_ALL & ~ZOO_PERM_CREATE,
-                               { "world", "anyone" } } };
-    struct ACL_vector acl = { 1, entries };
-    zkr_grant *writing = write_lock(lock);
-
-    assert_int_equal(admin_set_acl(admin, dir, &acl), ZOK);
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &nil), ZNOAUTH);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &nil), ZNOAUTH);
-    assert_null(nil);
-    assert_int_equal(zkr_grant_check(writing), ZKR_OK);
-    assert_int_equal(count_children(dir), 1);
-    release(writing);
-}
-
 /* -- requests lost and late ----------------------------------------------- */
 
 /* The delete comes after the create on the same connection, so it cannot spoil

@@ -427,22 +427,6 @@ TEST(campaigns_that_are_given_up_leave_nothing_behind)
     assert_int_equal(count_children(path), 1);
 }
 
-TEST(one_that_leaves_before_its_create_is_answered_has_no_node)
-{
-    for (int twice = 0; twice < 2; twice++) {
-        proxy_rule(proxy, ZOO_CREATE2_OP, 1,
-                   twice == 0 ? PROXY_HOLD_REPLY : PROXY_HOLD_REQUEST);
-        ok(zkr_leader_campaign(a.leader));
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        ok(zkr_leader_leave(a.leader));
-        proxy_release(proxy);
-        leads(&b);
-        wait_children(path, 1);
-        assert_false(is_leader(&a));
-        ok(zkr_leader_leave(b.leader));
-    }
-}
-
 TEST(a_session_that_is_closed_ends_terms_and_campaigns)
 {
     a_leads_before_b();

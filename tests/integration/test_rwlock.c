@@ -675,6 +675,7 @@ TEST(grants_may_be_freed_without_a_release_and_in_any_order)
     assert_int_equal(count_children(dir), 0);
     zkr_grant *fresh = write_lock(nested);
     assert_ptr_not_equal(fresh, g); /* whose handles live on */
+    assert_int_equal(zkr_grant_depth(fresh), 1);
     assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
     zkr_grant_free(g);
     zkr_grant_free(g);
@@ -735,6 +736,60 @@ TEST(after_a_loss_a_mode_is_released_before_it_is_acquired)
         ok(modes[i](nested, SOON_MS, &again));
         release(again);
     }
+}
+
+/* Each read is a grant of its own; the last one still forbids a write. */
+TEST(a_read_grant_counts_until_it_is_released)
+{
+    zkr_grant *first = read_lock(lock);
+    zkr_grant *second = read_lock(lock);
+
+    release(first);
+    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &nil), ZKR_EDEADLK);
+    ok(zkr_grant_release_async(second, NULL, NULL));
+    zkr_grant_free(second);
+    release(write_lock(lock));
+}
+
+TEST(freeing_a_lost_grant_as_often_ends_the_loss)
+{
+    zkr_grant *g = write_lock(nested);
+
+    assert_ptr_equal(write_lock(nested), g);
+    lose(g);
+    zkr_grant_free(g);
+    assert_int_equal(zkr_rwlock_acquire_write(nested, 0, &nil), ZKR_ELOST);
+    zkr_grant_free(g);
+    release(write_lock(nested));
+}
+
+/* Both modes are counted separately, and a claim without a thread is not
+ * counted. */
+TEST(modes_and_claims_without_a_thread_are_apart)
+{
+    AUTO(recorder) r = recorder_new();
+    zkr_grant *writer = write_lock(nested);
+    zkr_grant *reader = read_lock(nested);
+
+    assert_ptr_equal(write_lock(nested), writer);
+    assert_ptr_equal(read_lock(nested), reader);
+    assert_int_equal(zkr_grant_depth(writer), 2);
+    assert_int_equal(zkr_grant_depth(reader), 2);
+    ok(zkr_rwlock_acquire_write_async(nested, 0, record_acquire, r, NULL));
+    assert_int_equal(recorded(r, 0), ZKR_EBUSY);
+    release(writer);
+    release(writer);
+    assert_int_equal(zkr_grant_check(reader), ZKR_OK);
+    release(reader);
+    release(reader);
+    assert_int_equal(count_children(dir), 0);
+
+    ok(zkr_rwlock_acquire_write_async(nested, -1, record_acquire, r, NULL));
+    assert_true(recorder_wait(r, 2, SOON_MS));
+    writer = recorded_grant(r, 1);
+    assert_int_equal(zkr_grant_depth(writer), 1);
+    assert_int_equal(zkr_rwlock_acquire_write(nested, 0, &reader), ZKR_EBUSY);
+    release(writer);
 }
 
 /* -- tokens and numbers --------------------------------------------------- */

@@ -77,46 +77,10 @@ static void a_claim_times_out(void)
     give_back(holder);
 }
 
-struct inside {
-    void *lock;
-    struct recorder *results;
-};
-
-static void call_what_waits(int error, zkr_grant *g, void *user)
-{
-    struct inside *in = user;
-    zkr_grant *none = NULL;
-
-    recorder_add(in->results, error, 0);
-    recorder_add(in->results, recipe->acquire(in->lock, -1, &none), 0);
-    recorder_add(in->results, zkr_grant_release(g), 0);
-    recorder_add(in->results, zkr_session_close(ours), 0);
-    recorder_add(in->results, zkr_grant_check(g), 0);
-    recorder_add(in->results, zkr_grant_release_async(g, NULL, NULL), 0);
-    zkr_grant_free(g);
-    recorder_add(in->results, 0, 0);
-}
-
-static void calls_that_wait_are_refused_in_callbacks(void)
-{
-    static const int expected[] = {
-        ZKR_OK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_EDEADLK, ZKR_OK, ZKR_OK, 0
-    };
-    static struct inside in;
-
-    in = (struct inside){ new_lock(ours), new_recorder() };
-    ok(recipe->acquire_async(in.lock, -1, call_what_waits, &in, NULL));
-    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++)
-        assert_int_equal(recorded(in.results, i), expected[i]);
-    if (!has(SHARES)) /* else its node stays */
-        wait_children(dir, 0);
-}
-
 static const struct statement statements[] = {
     FOR(ASYNC, claims_are_granted_one_after_the_other),
     FOR(ASYNC, a_claim_can_be_cancelled),
     FOR(ASYNC, a_claim_times_out),
-    FOR(ASYNC, calls_that_wait_are_refused_in_callbacks),
 };
 
 const struct subject claims = SUBJECT("claims", statements);
