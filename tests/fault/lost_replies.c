@@ -3,49 +3,28 @@
  * claim never has two.
  *
  * ZKR_REPLIES is the number of creates, and of deletes. */
-#include "fixture.h"
+#include "usual.h"
 
 #include "oracle.h"
 
 enum { SMOKE = 40 };
 
-static struct proxy *proxy;
-static zkr_session *ours; /* through the proxy */
-static zkr_session *theirs;
-static zkr_mutex *mutex;
-static zkr_mutex *rival;
-static char path[64];
 static struct oracle *oracle;
 static int given_up;
 
 static int setup(void)
 {
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)usual_setup_two();
     ok(admin_create(admin, path, NULL));
     oracle = oracle_new(path);
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = SESSION_MS),
-                        &ours));
-    theirs = open_session();
-    mutex = new_mutex(ours, path);
-    rival = new_mutex(theirs, path);
     given_up = 0;
     return 0;
 }
 
 static int teardown(void)
 {
-    proxy_forget_rules(proxy);
-    proxy_heal(proxy);
-    zkr_mutex_free(mutex);
-    zkr_mutex_free(rival);
-    (void)zkr_session_close(ours);
-    (void)zkr_session_close(theirs);
-    proxy_stop(proxy);
     oracle_free(oracle);
-    return 0;
+    return usual_teardown();
 }
 
 FIXTURE(setup, teardown)
@@ -73,7 +52,7 @@ static void await_swallowed(void)
 static void nobody_else_is_there(void)
 {
     swallow(ZOO_CREATE2_OP);
-    zkr_grant *g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(m));
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(count_children(path), 1);
     release(g);
@@ -86,7 +65,7 @@ static void somebody_holds_it(void)
     zkr_grant *g = granted(acquire(rival));
 
     swallow(ZOO_CREATE2_OP);
-    ok(zkr_mutex_acquire_async(mutex, SOON_MS, record_acquire, r, NULL));
+    ok(zkr_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
     await_swallowed();
     assert_int_equal(count_children(path), 2);
     release(g);
@@ -100,7 +79,7 @@ static void the_search_is_lost_too(void)
     swallow(ZOO_CREATE2_OP);
     swallow(ZOO_SYNC_OP);
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_DROP_REPLY);
-    zkr_grant *g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(m));
     assert_int_equal(count_children(path), 1);
     release(g);
     proxy_forget_rules(proxy);
@@ -112,7 +91,7 @@ static void the_caller_has_left(void)
     struct waiter w;
 
     swallow(ZOO_CREATE2_OP);
-    waiter_start(&w, mutex, 100);
+    waiter_start(&w, m, 100);
     await_swallowed();
     proxy_cut(proxy);
     if (waiter_join(&w) == ZKR_OK) { /* granted before the cut */
@@ -133,7 +112,7 @@ static void the_claim_is_cancelled(void)
 
     swallow(ZOO_CREATE2_OP);
     AUTO(request) request =
-        MADE(request, mutex_acquire_async, mutex, SOON_MS, record_acquire, r);
+        MADE(request, mutex_acquire_async, m, SOON_MS, record_acquire, r);
     await_swallowed();
     ok(zkr_request_cancel(request));
     if (recorded(r, 0) == ZKR_OK) {
@@ -159,7 +138,7 @@ static void passes_on(void)
 
 static void the_release_waits(void)
 {
-    zkr_grant *g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(m));
 
     swallow(ZOO_DELETE_OP);
     release(g);
@@ -171,7 +150,7 @@ static void the_release_waits(void)
 static void the_release_is_not_waited_for(void)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_grant *g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(m));
 
     swallow(ZOO_DELETE_OP);
     ok(zkr_grant_release_async(g, record_release, r));
@@ -183,7 +162,7 @@ static void the_release_is_not_waited_for(void)
 
 static void the_grant_is_freed(void)
 {
-    zkr_grant *g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(m));
 
     swallow(ZOO_DELETE_OP);
     zkr_grant_free(g);
@@ -193,18 +172,18 @@ static void the_grant_is_freed(void)
 
 static void it_is_acquired_again_at_once(void)
 {
-    zkr_grant *g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(m));
 
     swallow(ZOO_DELETE_OP);
     ok(zkr_grant_release_async(g, NULL, NULL));
     zkr_grant_free(g);
-    release(granted(acquire(mutex)));
+    release(granted(acquire(m)));
     assert_true(proxy_rule_done(proxy));
 }
 
 static void its_answer_is_lost_twice(void)
 {
-    zkr_grant *g = granted(acquire(mutex));
+    zkr_grant *g = granted(acquire(m));
 
     swallow(ZOO_DELETE_OP);
     proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);

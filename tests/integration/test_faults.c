@@ -11,8 +11,8 @@
 /* A delete may take longer than the reply timeout, on a busy machine. */
 static int setup(void)
 {
-    (void)usual_setup_with(OPTS(session, .session_timeout_ms = SESSION_MS,
-                                .reply_timeout_ms = 300));
+    (void)usual_setup_two_with(OPTS(session, .session_timeout_ms = SESSION_MS,
+                                    .reply_timeout_ms = 300));
     zkr_grant *g = acquire(m); /* the directory exists from here on */
     int rc = zkr_grant_release(g);
     if (rc != ZKR_EPENDING)
@@ -233,9 +233,7 @@ TEST(the_policy_none_sends_a_create_only_once)
 
 TEST(data_changed_on_the_predecessor_wakes_nobody_up)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) holder = new_mutex(other, path);
-    zkr_grant *g = acquire(holder);
+    zkr_grant *g = acquire(rival);
     struct waiter w;
 
     waiter_start(&w, m, -1);
@@ -360,21 +358,4 @@ TEST(a_wait_for_silent_servers_says_since_when)
                            "without a connection; the last answer came "));
     server_resume(the_server);
     release(acquire(m));
-}
-
-/* -- sessions that end ---------------------------------------------------- */
-
-TEST(a_session_that_ends_while_releasing_has_released)
-{
-    AUTO(recorder) r = recorder_new();
-    AUTO(grant) g = acquire(m);
-
-    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
-    ok(zkr_grant_release_async(g, record_release, r));
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    expire(s);
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    assert_int_equal(recorded(r, 0), ZKR_OK);
-    assert_int_equal(count_children(path), 0);
 }

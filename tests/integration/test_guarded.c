@@ -2,7 +2,7 @@
 /* Tests of guarded writes on a real server: they are made while the lock is
  * held, refused with nothing changed when it is not, and reported as unknown
  * when nobody can tell. */
-#include "fixture.h"
+#include "usual.h"
 
 #include "victim.h"
 #include "zk/zk.h"
@@ -14,31 +14,10 @@
 /* Of the client. */
 extern ZOOAPI ZooLogLevel logLevel;
 
-static struct proxy *proxy;
-static zkr_session *s;
-static zkr_mutex *m;
-static char path[64];
 static char data[96]; /* a node with the text "old", as the admin knows it */
 
 /* So many transactions are not taken by the client; see meson.build. */
 static atomic_int not_now;
-
-static void new_session(uint32_t flags, uint32_t timeout_ms, const char *auth)
-{
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = timeout_ms;
-    opts.flags = flags;
-    if (auth != NULL) {
-        opts.auth_scheme = "digest";
-        opts.auth = auth;
-    }
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    (void)snprintf(data, sizeof(data), "%s-data", path);
-    assert_int_equal(admin_create(admin, data, "old"), ZOK);
-    m = new_mutex(s, path);
-}
 
 static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
 {
@@ -47,9 +26,11 @@ static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
     /* The latch depends on the client's log, and a program may set a lower
      * level. */
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    new_session(flags, timeout_ms, auth);
+    (void)usual_setup_two_with(
+        OPTS(session, .session_timeout_ms = timeout_ms, .flags = flags,
+             .auth_scheme = auth == NULL ? NULL : "digest", .auth = auth));
+    (void)snprintf(data, sizeof(data), "%s-data", path);
+    assert_int_equal(admin_create(admin, data, "old"), ZOK);
     return 0;
 }
 
@@ -68,15 +49,7 @@ static int auth_setup(void)
     return setup_with(ZKR_SESSION_NO_LEASE, LONG_MS, "smith:secret");
 }
 
-static int teardown(void)
-{
-    proxy_let_all_pass(proxy);
-    zkr_mutex_free(m);
-    close_through(s, proxy);
-    return 0;
-}
-
-FIXTURE(quiet_setup, teardown)
+FIXTURE(quiet_setup, usual_teardown)
 
 static int set(zkr_grant *g, const char *text)
 {
@@ -119,7 +92,7 @@ static const char *child(const char *name)
 
 /* -- while held ----------------------------------------------------------- */
 
-TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
+TEST_WITH(a_holder_sets_creates_and_deletes, setup, usual_teardown)
 {
     zkr_grant *g = acquire(m);
     struct Stat first;
@@ -155,7 +128,7 @@ static void refuses(int rc, int expected, zkr_grant *g)
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
 }
 
-TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
+TEST_WITH(errors_of_the_write_are_told_apart, setup, usual_teardown)
 {
     zkr_grant *g = acquire(m);
     char below[256];
@@ -245,10 +218,9 @@ TEST(a_write_after_the_node_was_deleted_is_refused)
         assert_true(++tries < 20);
 }
 
-TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
+TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup,
+          usual_teardown)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) rival = new_mutex(other, path);
     zkr_grant *g = acquire(m);
 
     expire(s);
@@ -277,35 +249,7 @@ TEST(a_lost_grant_asks_nobody)
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
 }
 
-TEST_WITH(a_write_after_the_release_is_refused, setup, teardown)
-{
-    AUTO(grant) g = acquire(m);
-
-    ok(zkr_grant_release(g));
-    assert_int_equal(set(g, "late"), ZKR_ENOTHELD);
-    data_is("old");
-}
-
 /* -- nobody can tell ------------------------------------------------------ */
-
-TEST(a_lost_answer_is_an_unknown_outcome)
-{
-    zkr_grant *g = acquire(m);
-    int32_t version;
-
-    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REPLY);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
-                     ZKR_EUNKNOWN);
-    assert_true(zkr_error_is_unsure(ZKR_EUNKNOWN));
-    data_is("new");
-    /* As the header advises: repeat the set, and the version tells whether it
-     * was made. */
-    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL),
-                     ZBADVERSION);
-    ok(zkr_grant_guarded_set(g, data, "more", 4, 1, SOON_MS, &version));
-    assert_int_equal(version, 2);
-    release(g);
-}
 
 /* The answer that says "not now" comes when the caller has gone. The caller was
  * told that the result is unknown, so the write must not be made much later. */
@@ -365,7 +309,7 @@ TEST(a_suspended_grant_writes_when_the_connection_is_back)
     recorder_free(t.recorder);
 }
 
-TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
+TEST_WITH(in_doubt_the_servers_decide, setup, usual_teardown)
 {
     struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
@@ -501,7 +445,7 @@ TEST(callbacks_tell_the_outcome)
 }
 
 /* The grant may be freed before its writes have been answered. */
-TEST_WITH(a_write_before_a_release_is_made_before_it, setup, teardown)
+TEST_WITH(a_write_before_a_release_is_made_before_it, setup, usual_teardown)
 {
     struct told t = { .recorder = recorder_new() };
 
@@ -529,10 +473,8 @@ TEST(a_close_ends_what_is_under_way)
     ok(set_async(g, data, "b", -1, -1, on_told, &t));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     (void)zkr_session_close(s);
+    s = NULL;
     zkr_grant_free(g);
-    zkr_mutex_free(m);
-    proxy_release(proxy);
-    new_session(0, SESSION_MS, NULL); /* for the teardown */
     assert_int_equal(recorder_count(t.recorder), 2);
     told_is(&t, 0, ZKR_EUNKNOWN, false);
     told_is(&t, 1, ZKR_EUNKNOWN, false);
@@ -541,7 +483,7 @@ TEST(a_close_ends_what_is_under_way)
 
 /* -- other locks, other sessions ------------------------------------------ */
 
-TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
+TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, usual_teardown)
 {
     AUTO(rwlock) l = NEW(rwlock, s, path, NULL);
     zkr_grant *writing = GRANT(rwlock_acquire_write, l, SOON_MS);
@@ -559,7 +501,7 @@ TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
     data_is("read");
 }
 
-TEST_WITH(paths_are_below_the_chroot, setup, teardown)
+TEST_WITH(paths_are_below_the_chroot, setup, usual_teardown)
 {
     char full[128];
     char now[16];
@@ -583,7 +525,8 @@ TEST_WITH(paths_are_below_the_chroot, setup, teardown)
 
 /* After a reconnect the credentials may be refused until a request has been
  * answered; a write waits for that. */
-TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup, teardown)
+TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup,
+          usual_teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -607,7 +550,7 @@ TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup, teardown)
 /* Otherwise no request would be sent any more, and the write would never be
  * made. */
 TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
-          teardown)
+          usual_teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -621,7 +564,7 @@ TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
     release(g);
 }
 
-TEST_WITH(a_quiet_log_of_the_client_stays_quiet, setup, teardown)
+TEST_WITH(a_quiet_log_of_the_client_stays_quiet, setup, usual_teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -651,7 +594,7 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
     return ZKR__ZK_NOT_NOW;
 }
 
-TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, teardown)
+TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, usual_teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -668,7 +611,7 @@ TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, teardown)
 }
 
 /* The result of a request that was never sent is known. */
-TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, teardown)
+TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, usual_teardown)
 {
     AUTO(grant) g = acquire(m);
 
@@ -681,7 +624,8 @@ TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, teardown)
 
 /* Regression: the handle expired between the check of its state and the call;
  * the client freed memory that it did not own, and aborted the process. */
-TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup, teardown)
+TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup,
+          usual_teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -801,7 +745,7 @@ static long made_by(struct storm *storms)
 }
 
 /* A busy machine may need more of them for that many writes. */
-TEST_WITH(sessions_end_in_the_middle_of_writes, setup, teardown)
+TEST_WITH(sessions_end_in_the_middle_of_writes, setup, usual_teardown)
 {
     const char *wanted = getenv("ZKR_TEST_EXPIRIES");
     int expiries = wanted == NULL ? 300 : atoi(wanted);

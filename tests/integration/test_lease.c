@@ -15,7 +15,7 @@
 
 static int setup_with(uint32_t flags)
 {
-    (void)usual_setup_with(
+    (void)usual_setup_two_with(
         OPTS(session, .session_timeout_ms = LEASE_MS, .flags = flags));
     release(acquire(m)); /* the directory exists from here on */
     return 0;
@@ -58,9 +58,7 @@ TEST(a_held_lock_is_proven_again_and_again)
  * pings. */
 TEST(a_session_that_holds_nothing_writes_nothing)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) contender = new_mutex(other, path);
-    zkr_grant *g = acquire(contender);
+    zkr_grant *g = acquire(rival);
     struct waiter w;
 
     waiter_start(&w, m, -1);
@@ -149,11 +147,9 @@ TEST(a_lost_connection_leaves_the_lease_running)
  * proof from a time at which it held nothing, after failed claims or a wait. */
 TEST(failed_claims_do_not_take_the_first_lease_away)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) contender = new_mutex(other, path);
 
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
-    zkr_grant *g = acquire(contender);
+    zkr_grant *g = acquire(rival);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(zkr_mutex_acquire(m, LEASE_MS / 3, &nil),
                          ZKR_ETIMEDOUT);
@@ -166,12 +162,10 @@ TEST(failed_claims_do_not_take_the_first_lease_away)
 
 TEST(a_lease_after_a_wait_has_no_hole)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) contender = new_mutex(other, path);
     struct waiter w;
 
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
-    zkr_grant *g = acquire(contender);
+    zkr_grant *g = acquire(rival);
     waiter_start(&w, m, -1);
     sleep_ms(LEASE_MS);
     proxy_reset_counts(proxy);

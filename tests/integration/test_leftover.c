@@ -4,45 +4,18 @@
  *
  * A leader that the others have left reports this. Here the proxy does, and
  * drops the client's request to close the session. */
-#include "fixture.h"
-
-#include <time.h>
+#include "usual.h"
 
 #define TIMEOUT_MS 6000
 
-static struct proxy *proxy;
-static zkr_session *s; /* through the proxy */
-static zkr_mutex *m;
-static zkr_session *other;
-static zkr_mutex *rival;
-static char path[64];
-
 static int setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = TIMEOUT_MS;
-    s = open_through(&proxy, &opts);
-    ok(zkr_session_open(server_hosts(the_server), &opts, &other));
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    m = new_mutex(s, path);
-    rival = new_mutex(other, path);
+    (void)usual_setup_two_with(OPTS(session, .session_timeout_ms = TIMEOUT_MS));
     release(acquire(m)); /* the directory exists from here on */
     return 0;
 }
 
-static int teardown(void)
-{
-    proxy_forget_rules(proxy);
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    (void)zkr_session_close(s);
-    close_session(other);
-    proxy_stop(proxy);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 /* The next request of that type is answered with "session expired". */
 static void say_that_it_is_over(int32_t type)

@@ -7,7 +7,7 @@ static struct recorder *told;
 
 static int setup(void)
 {
-    (void)usual_setup();
+    (void)usual_setup_two();
     told = recorder_new();
     assert_non_null(told);
     return 0;
@@ -92,27 +92,12 @@ static int get_known(void)
     return number;
 }
 
-TEST(an_acquire_again_is_one_create)
-{
-    (void)get_known();
-    for (int i = 0; i < 3; i++) {
-        proxy_reset_counts(proxy);
-        zkr_grant *g = acquire(m);
-        assert_int_equal(creates(), 1);
-        assert_int_equal(lists(), 0);
-        assert_int_equal(proxy_requests(proxy, ZOO_EXISTS_OP), 0);
-        release(g);
-    }
-}
-
 TEST(somebody_who_came_meanwhile_is_seen)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) their_mutex = new_mutex(other, path);
     struct waiter w;
 
     (void)get_known();
-    zkr_grant *g = acquire(their_mutex);
+    zkr_grant *g = acquire(rival);
     waiter_start(&w, m, -1);
     wait_children(path, 2);
     settle(s);
@@ -126,12 +111,10 @@ TEST(somebody_who_came_meanwhile_is_seen)
  * was sent. */
 TEST(a_claim_behind_others_lists_once)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) their_mutex = new_mutex(other, path);
     long one = 1;
 
     (void)get_known();
-    zkr_grant *g = acquire(their_mutex);
+    zkr_grant *g = acquire(rival);
     for (size_t i = 0; i < 4; i++) {
         proxy_reset_counts(proxy);
         zkr_request *claim =
@@ -218,20 +201,18 @@ TEST(two_handles_on_one_path_are_one_line)
 TEST(all_sessions_are_served_in_order)
 {
     enum { N = 8 };
-    AUTO(session) other = open_session();
-    AUTO(mutex) their_mutex = new_mutex(other, path);
     struct waiter waiters[N];
     zkr_grant *g = acquire(m);
 
     for (size_t i = 0; i < N; i++) {
-        waiter_start(&waiters[i], i % 3 == 1 ? their_mutex : m, -1);
+        waiter_start(&waiters[i], i % 3 == 1 ? rival : m, -1);
         wait_children(path, i + 2);
     }
     release(g);
     for (size_t i = 0; i < N; i++) {
         ok(waiter_join(&waiters[i]));
         settle(s);
-        settle(other);
+        settle(theirs);
         for (size_t j = i + 1; j < N; j++)
             assert_false(waiter_is_done(&waiters[j]));
         release(waiters[i].grant);

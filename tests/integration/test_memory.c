@@ -1,43 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the memory of a claim that waits: thousands may wait in one session,
  * so what a claim needs in rare cases only is not a part of it. */
-#include "fixture.h"
-
 #include <malloc.h>
 
 #include "lock/claim.h"
 #include "lock/locks.h"
 
+/* It has names that headers above have, too. */
+#include "usual.h"
+
 enum { FEW = 10, MANY = 1000, SOME = 200 };
 
-static zkr_session *s;
-static zkr_session *theirs;
-static zkr_mutex *m;
-static zkr_mutex *rival;
-static char path[64];
 static atomic_int outcomes;
 
 static int setup(void)
 {
-    s = open_session();
-    theirs = open_session();
-    (void)strcpy(path, new_path());
-    m = new_mutex(s, path);
-    rival = new_mutex(theirs, path);
     atomic_store(&outcomes, 0);
-    return 0;
+    return usual_setup_two();
 }
 
-static int teardown(void)
-{
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    (void)zkr_session_close(s);
-    (void)zkr_session_close(theirs);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 static void on_outcome(int rc, zkr_grant *grant, void *user)
 {

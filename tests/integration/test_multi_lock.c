@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the multi-lock: all or none, one order, one deadline. */
-#include "fixture.h"
+#include "usual.h"
 
 enum { CYCLES = 40 };
 
-static zkr_session *ours;
-static zkr_session *theirs;
 static char paths[3][64]; /* in their order */
 static zkr_mutex *mutexes[3];
 static zkr_mutex *others[3]; /* of their session */
 
 static int setup(void)
 {
-    ours = open_session();
-    theirs = open_session();
+    (void)usual_setup_two();
     for (int i = 0; i < 3; i++)
         (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
     qsort(paths, 3, sizeof(paths[0]),
           (int (*)(const void *, const void *))strcmp);
     for (int i = 0; i < 3; i++) {
-        mutexes[i] = new_mutex(ours, paths[i]);
+        mutexes[i] = new_mutex(s, paths[i]);
         others[i] = new_mutex(theirs, paths[i]);
     }
     return 0;
@@ -31,16 +28,14 @@ static int teardown(void)
         zkr_mutex_free(mutexes[i]);
         zkr_mutex_free(others[i]);
     }
-    close_session(ours);
-    close_session(theirs);
-    return 0;
+    return usual_teardown();
 }
 
 FIXTURE(setup, teardown)
 
 static zkr_multi_lock *new_multi(const struct zkr_lockable_opts *opts)
 {
-    return NEW(multi_lock, ours, opts);
+    return NEW(multi_lock, s, opts);
 }
 
 /* Of two or three mutexes, added in reverse. */
@@ -202,11 +197,11 @@ TEST(locks_of_all_recipes_are_members)
     zkr_rwlock *rw[2];
     zkr_grant *grants[7];
 
-    zkr_reentrant_mutex *rm = NEW(reentrant_mutex, ours, new_path(), NULL);
-    zkr_unfair_mutex *um = NEW(unfair_mutex, ours, new_path(), NULL);
-    zkr_semaphore *sem = NEW(semaphore, ours, textf("%s", new_path()), 2, NULL);
-    ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[0]));
-    ok(zkr_rwlock_new(ours, new_path(), NULL, &rw[1]));
+    zkr_reentrant_mutex *rm = NEW(reentrant_mutex, s, new_path(), NULL);
+    zkr_unfair_mutex *um = NEW(unfair_mutex, s, new_path(), NULL);
+    zkr_semaphore *sem = NEW(semaphore, s, textf("%s", new_path()), 2, NULL);
+    ok(zkr_rwlock_new(s, new_path(), NULL, &rw[0]));
+    ok(zkr_rwlock_new(s, new_path(), NULL, &rw[1]));
     ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
     ok(zkr_multi_lock_add(ml, rm, NULL));
     ok(zkr_multi_lock_add(ml, um, NULL));
@@ -243,7 +238,7 @@ TEST(a_failure_gives_back_no_more_than_it_took)
     zkr_grant *grants[2];
     zkr_grant *g = acquire(others[2]);
 
-    AUTO(reentrant_mutex) rm = NEW(reentrant_mutex, ours, paths[0], NULL);
+    AUTO(reentrant_mutex) rm = NEW(reentrant_mutex, s, paths[0], NULL);
     ok(zkr_multi_lock_add(ml, rm, NULL));
     ok(zkr_multi_lock_add(ml, mutexes[2], NULL));
     ok(zkr_reentrant_mutex_acquire(rm, SOON_MS));
@@ -288,10 +283,10 @@ static void wait_for_the_last(struct waiter *w, zkr_multi_lock *ml)
 
 /* The holder of the first node watches it after a moment, and then hears of its
  * end. */
-static void delete_watched(const char *path)
+static void delete_watched(const char *dir)
 {
-    char *name = nth_child(path, 0);
-    const char *node = textf("%s/%s", path, name);
+    char *name = nth_child(dir, 0);
+    const char *node = textf("%s/%s", dir, name);
 
     free(name);
     AWAIT(server_watches(the_server, node) > 0);
@@ -340,7 +335,7 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
         zkr_grant *g = acquire(others[2]);
         struct waiter w;
 
-        AUTO(reentrant_mutex) rm = NEW(reentrant_mutex, ours, paths[had], NULL);
+        AUTO(reentrant_mutex) rm = NEW(reentrant_mutex, s, paths[had], NULL);
         held_first = rm;
         ok(zkr_multi_lock_add(ml, rm, NULL));
         ok(zkr_multi_lock_add(ml, mutexes[1 - had], NULL));
@@ -348,7 +343,7 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
         waiter_start_by(&w, by_thread_that_has_it, ml, -1);
         wait_children(paths[2], 2);
         delete_watched(paths[had]);
-        settle(ours);
+        settle(s);
         release(g);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
         assert_non_null(strstr(told, paths[had]));
@@ -371,7 +366,7 @@ static zkr_multi_lock *multi_behind(zkr_mutex *last)
 
 TEST(a_grant_in_a_line_may_be_in_vain)
 {
-    AUTO(mutex) same = new_mutex(ours, paths[1]);
+    AUTO(mutex) same = new_mutex(s, paths[1]);
     AUTO(multi_lock) ml = multi_behind(same);
 
     for (int i = 0; i < 2; i++) {
@@ -384,7 +379,7 @@ TEST(a_grant_in_a_line_may_be_in_vain)
         waiter_start(&behind, mutexes[1], -1);
         wait_children(paths[1], 3);
         delete_watched(paths[0]);
-        settle(ours);
+        settle(s);
         release(g);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
         assert_non_null(strstr(told, paths[0]));
@@ -396,7 +391,7 @@ TEST(a_grant_in_a_line_may_be_in_vain)
 TEST(a_lock_that_stays_may_be_granted_in_vain)
 {
     AUTO(mutex) stays =
-        NEW(mutex, ours, paths[1], OPTS(lockable, .retain_ms = 60000));
+        NEW(mutex, s, paths[1], OPTS(lockable, .retain_ms = 60000));
     AUTO(multi_lock) ml = multi_behind(stays);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = acquire(stays);
@@ -405,7 +400,7 @@ TEST(a_lock_that_stays_may_be_granted_in_vain)
         waiter_start_by(&w, by_multi, ml, -1);
         wait_children(paths[0], 1);
         delete_watched(paths[0]);
-        settle(ours);
+        settle(s);
         release(g);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
     }
@@ -461,7 +456,7 @@ TEST(it_begins_again_in_the_next_session)
 
     wait_for_the_last(&w, ml);
     for (int i = 0; i < 2; i++) {
-        expire_and_wait(ours);
+        expire_and_wait(s);
         wait_children(paths[2], 2);
     }
     release(g);
@@ -482,13 +477,13 @@ TEST(with_the_flag_it_fails)
     for (int i = 0; i < 3; i++)
         ok(zkr_multi_lock_add(ml, mutexes[i], NULL));
     wait_for_the_last(&w, ml);
-    expire_and_wait(ours);
+    expire_and_wait(s);
     assert_int_equal(waiter_join(&w), ZKR_ELOST); /* its mutex has no flag */
     release(g);
     g = acquire(others[0]); /* it has nothing yet that could be lost */
     waiter_start_by(&w, by_multi, ml, -1);
     wait_children(paths[0], 2);
-    expire_and_wait(ours);
+    expire_and_wait(s);
     assert_int_equal(waiter_join(&w), ZKR_ELOST);
     release(g);
     for (int i = 0; i < 3; i++)
@@ -544,11 +539,11 @@ TEST(nobody_has_to_wait)
     g = acquire(others[1]);
     ok(zkr_multi_lock_acquire_async(ml, -1, record_grants, r, NULL));
     wait_children(paths[1], 2);
-    close_session(ours);
+    close_session(s);
     assert_int_equal(recorder_count(r), 3);
     assert_int_equal(recorded(r, 2), ZKR_ECLOSED);
     assert_int_equal(zkr_multi_lock_acquire(ml, 0, unused), ZKR_ECLOSED);
-    ours = NULL;
+    s = NULL;
     release(g);
 }
 
@@ -561,7 +556,7 @@ TEST(a_try_that_is_refused_at_once_is_told)
     zkr_grant *grants[1];
 
     AUTO(mutex) stays =
-        NEW(mutex, ours, new_path(), OPTS(lockable, .retain_ms = 60000));
+        NEW(mutex, s, new_path(), OPTS(lockable, .retain_ms = 60000));
     ok(zkr_multi_lock_add(ml, stays, NULL));
     zkr_grant *g = acquire(stays);
     assert_int_equal(zkr_multi_lock_acquire(NULL, 0, grants), ZKR_EINVAL);

@@ -1,36 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the mutex on a real server, beyond the contract: the contents of its
  * nodes, whom a claim waits for, and which nodes it ignores. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <inttypes.h>
 
 #include <jansson.h>
 
-static zkr_session *s;
-static char path[64];
-
-static int setup(void)
-{
-    s = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    return 0;
-}
-
-static int teardown(void)
-{
-    (void)zkr_session_close(s);
-    s = NULL;
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(usual_setup_two, usual_teardown)
 
 /* -- what is on the server ------------------------------------------------ */
 
 TEST(a_wait_that_times_out_says_for_whom_it_waited)
 {
-    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
 
     assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
@@ -41,7 +23,7 @@ TEST(a_wait_that_times_out_says_for_whom_it_waited)
 }
 
 /* On a busy machine it may have no time to read who holds it. */
-static void give_up_on_it(zkr_mutex *m)
+static void give_up_on_it(void)
 {
     int64_t patience_ms = GIVE_UP_MS;
 
@@ -58,31 +40,29 @@ static void give_up_on_it(zkr_mutex *m)
 TEST(the_holder_is_named_where_it_is_known)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    AUTO(session) other = open_session();
-    AUTO(mutex) m = new_mutex(s, path);
     char holder[64];
 
     opts.label = "nightly export";
-    AUTO(mutex) theirs = NEW(mutex, other, path, &opts);
-    zkr_grant *g = acquire(theirs);
+    AUTO(mutex) labelled = NEW(mutex, theirs, path, &opts);
+    zkr_grant *g = acquire(labelled);
     assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), "': is held by '_c_"));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000'"));
-    give_up_on_it(m);
+    give_up_on_it();
     (void)snprintf(holder, sizeof(holder), "(session 0x%" PRIx64 ", host '",
-                   zkr_session_id(other));
+                   zkr_session_id(theirs));
     assert_non_null(strstr(zkr_error_detail(), holder));
     (void)snprintf(holder, sizeof(holder), ", pid '%d', label '%s')",
                    (int)getpid(), opts.label);
     assert_non_null(strstr(zkr_error_detail(), holder));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), FORTY), ZOK);
-    give_up_on_it(m);
+    give_up_on_it();
     assert_non_null(strstr(zkr_error_detail(), ", who says '" FORTY "')"));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), FORTY "+"), ZOK);
-    give_up_on_it(m);
+    give_up_on_it();
     assert_null(strstr(zkr_error_detail(), "who says"));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "\033[2J"), ZOK);
-    give_up_on_it(m);
+    give_up_on_it();
     assert_null(strchr(zkr_error_detail(), '\033'));
     release(g);
 }
@@ -94,8 +74,8 @@ TEST(the_node_says_who_holds_it)
     struct Stat stat;
 
     opts.label = "nightly \"export\" \xc3\xa4";
-    AUTO(mutex) m = NEW(mutex, s, path, &opts);
-    zkr_grant *g = acquire(m);
+    AUTO(mutex) labelled = NEW(mutex, s, path, &opts);
+    zkr_grant *g = acquire(labelled);
     ok(admin_get(admin, zkr_grant_node(g), data, sizeof(data)));
     assert_null(strchr(data, '\n'));
     json_t *record = json_loads(data, 0, NULL);
@@ -129,7 +109,6 @@ TEST(each_waiter_watches_only_the_node_before_it)
     zkr_session *sessions[N];
     zkr_mutex *mutexes[N];
     struct waiter waiters[N];
-    AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
 
     for (size_t i = 0; i < N; i++) {
@@ -172,7 +151,6 @@ TEST(contenders_of_other_clients_are_waited_for)
         "lock-",
         "5f1e6773f4bd6230b745f4bd6230b745__lock__",
     };
-    AUTO(mutex) m = new_mutex(s, path);
     char created[256];
 
     release(acquire(m));
@@ -191,27 +169,11 @@ TEST(missing_parents_are_created_below_existing_ones)
 {
     ok(admin_create_flags(admin, "/level1", NULL, 0, NULL, 0));
     const char *deep = textf("/level1/level2/level3/level4");
-    zkr_mutex *m = new_mutex(s, deep);
-    release(acquire(m));
-    zkr_mutex_free(m);
+    zkr_mutex *below = new_mutex(s, deep);
+    release(acquire(below));
+    zkr_mutex_free(below);
     assert_int_equal(admin_exists(admin, deep, NULL), ZOK);
     assert_int_equal(admin_delete_tree(admin, "/level1"), ZOK);
-}
-
-/* Curator's Revoker writes this into the node. */
-TEST(a_revocation_request_reaches_the_listener)
-{
-    AUTO(recorder) r = recorder_new();
-    AUTO(mutex) m = new_mutex(s, path);
-    zkr_grant *g = acquire(m);
-
-    ok(zkr_grant_listen(g, record_grant, r));
-    assert_int_equal(admin_set(admin, zkr_grant_node(g), "something"), ZOK);
-    assert_int_equal(admin_set(admin, zkr_grant_node(g), "__REVOKE__"), ZOK);
-    assert_int_equal(recorded(r, 0), 100);
-    assert_int_equal(zkr_grant_check(g), ZKR_OK);
-    ok(zkr_grant_listen(g, NULL, NULL));
-    release(g);
 }
 
 /* -- asynchronous --------------------------------------------------------- */
@@ -221,7 +183,6 @@ TEST(thousands_of_claims_wait_without_a_thread)
     AUTO(recorder) r = recorder_new();
 
     enum { N = 1000 };
-    AUTO(mutex) m = new_mutex(s, path);
     int threads = count_threads();
     int64_t last = 0;
 

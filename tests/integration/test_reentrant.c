@@ -1,33 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the reentrant mutex, beyond the contract: a thread owns it. */
-#include "fixture.h"
-
 #include <signal.h>
 #include <time.h>
 
 #include "lock/claim.h"
 #include "lock/locks.h"
 
-static zkr_session *s;
-static zkr_reentrant_mutex *m;
-static char path[64];
+/* It has names that headers above have, too. Here `m` is reentrant. */
+#include "usual.h"
 
 static int setup(void)
 {
-    s = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    ok(zkr_reentrant_mutex_new(s, path, NULL, &m));
+    (void)usual_setup_two();
+    zkr_mutex_free(m);
+    m = NEW(reentrant_mutex, s, path, NULL);
     return 0;
 }
 
-static int teardown(void)
-{
-    zkr_reentrant_mutex_free(m);
-    (void)zkr_session_close(s);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 /* Runs on a thread of its own; the result is read on the main thread. */
 struct attempt {
@@ -139,9 +129,7 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
 {
     struct sigaction stop = { .sa_handler = stop_here };
     struct sigaction before;
-    AUTO(session) other = open_session();
-    AUTO(mutex) holder = new_mutex(other, path);
-    zkr_grant *g = acquire(holder);
+    zkr_grant *g = acquire(rival);
     void *rc = NULL;
 
     assert_int_equal(sigaction(SIGUSR1, &stop, &before), 0);

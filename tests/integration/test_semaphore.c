@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the semaphore: the limit, the order, several permits at once, and
  * what is left on the server. */
-#include "fixture.h"
+#include "usual.h"
 
 enum { MANY = 8 };
 
-static struct proxy *proxy;
-static zkr_session *ours; /* through the proxy */
-static zkr_session *theirs;
-static char path[64];
 static char leases[80];
 static char locks[80];
 
-static zkr_semaphore *new_semaphore_with(zkr_session *s, uint32_t limit,
+static zkr_semaphore *new_semaphore_with(zkr_session *session, uint32_t limit,
                                          const struct zkr_lockable_opts *opts)
 {
-    return NEW(semaphore, s, path, limit, opts);
+    return NEW(semaphore, session, path, limit, opts);
 }
 
-static zkr_semaphore *new_semaphore(zkr_session *s, uint32_t limit)
+static zkr_semaphore *new_semaphore(zkr_session *session, uint32_t limit)
 {
-    return new_semaphore_with(s, limit, NULL);
+    return new_semaphore_with(session, limit, NULL);
 }
 
 static zkr_grant *take(zkr_semaphore *sem)
@@ -33,28 +29,15 @@ static zkr_grant *take(zkr_semaphore *sem)
 
 static int setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.reply_timeout_ms = SOON_MS; /* for releases on a busy machine */
-    ours = open_through(&proxy, &opts);
-    theirs = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    /* for releases on a busy machine */
+    (void)usual_setup_two_with(OPTS(session, .session_timeout_ms = SESSION_MS,
+                                    .reply_timeout_ms = SOON_MS));
     (void)snprintf(leases, sizeof(leases), "%s/leases", path);
     (void)snprintf(locks, sizeof(locks), "%s/locks", path);
     return 0;
 }
 
-static int teardown(void)
-{
-    proxy_let_all_pass(proxy);
-    close_session(ours);
-    close_session(theirs);
-    proxy_stop(proxy);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 static void start(struct waiter *w, zkr_semaphore *sem)
 {
@@ -77,7 +60,7 @@ static void is_empty(void)
 
 TEST(as_many_as_the_limit_hold_at_once)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 3);
+    AUTO(semaphore) sem = new_semaphore(s, 3);
     AUTO(semaphore) other = new_semaphore(theirs, 3);
     zkr_grant *held[3] = { take(sem), take(other), take(sem) };
     zkr_grant *g = NULL;
@@ -108,7 +91,7 @@ TEST(as_many_as_the_limit_hold_at_once)
 /* The turn is given back with the grant, not with the lease. */
 TEST(the_next_has_its_turn_when_a_lease_is_granted)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 2);
+    AUTO(semaphore) sem = new_semaphore(s, 2);
     zkr_grant *g = take(sem);
 
     wait_children(locks, 0);
@@ -121,7 +104,7 @@ TEST(the_next_has_its_turn_when_a_lease_is_granted)
 
 TEST(several_are_granted_together_or_not_at_all)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 4);
+    AUTO(semaphore) sem = new_semaphore(s, 4);
     AUTO(semaphore) other = new_semaphore(theirs, 4);
     zkr_grant *three[3];
     zkr_grant *five[5];
@@ -203,7 +186,7 @@ static void *take_turns(void *arg)
 TEST(no_more_than_the_limit_at_any_moment)
 {
     struct crowd crowd = {
-        { new_semaphore(ours, 5), new_semaphore(theirs, 5) }, 0, 0, 0
+        { new_semaphore(s, 5), new_semaphore(theirs, 5) }, 0, 0, 0
     };
     pthread_t threads[MANY];
     struct one ones[MANY];
@@ -225,7 +208,7 @@ TEST(no_more_than_the_limit_at_any_moment)
 
 TEST(an_orphan_makes_a_new_lease)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 1);
+    AUTO(semaphore) sem = new_semaphore(s, 1);
     zkr_grant *g = take(sem);
     struct waiter w;
 
@@ -250,7 +233,7 @@ TEST(an_orphan_makes_a_new_lease)
 TEST(one_without_its_turn_queues_again)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(semaphore) sem = new_semaphore(ours, 2);
+    AUTO(semaphore) sem = new_semaphore(s, 2);
     zkr_grant *g = take(sem);
 
     ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_grants, r, NULL));
@@ -273,7 +256,7 @@ TEST(one_without_its_turn_queues_again)
 
 TEST(the_directory_may_go_while_one_waits)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 1);
+    AUTO(semaphore) sem = new_semaphore(s, 1);
     AUTO(grant) g = take(sem);
     struct waiter w;
 
@@ -288,7 +271,7 @@ TEST(the_directory_may_go_while_one_waits)
 
 TEST(a_foreign_child_takes_a_permit)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 2);
+    AUTO(semaphore) sem = new_semaphore(s, 2);
     struct waiter w;
 
     release(take(sem));
@@ -297,7 +280,7 @@ TEST(a_foreign_child_takes_a_permit)
     zkr_grant *g = take(sem);
     start(&w, sem);
     wait_children(leases, 3);
-    settle(ours);
+    settle(s);
     assert_false(waiter_is_done(&w));
     assert_int_equal(admin_delete(admin, foreign), ZOK);
     release(granted(&w));
@@ -308,7 +291,7 @@ TEST(a_foreign_child_takes_a_permit)
  * that stands behind ours would keep both out. */
 TEST(those_behind_do_not_count)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 1);
+    AUTO(semaphore) sem = new_semaphore(s, 1);
     zkr_grant *g = take(sem);
     struct waiter w;
 
@@ -330,7 +313,7 @@ TEST(those_behind_do_not_count)
 TEST(nobody_has_to_wait)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(semaphore) sem = new_semaphore(ours, 2);
+    AUTO(semaphore) sem = new_semaphore(s, 2);
     zkr_grant *g = take(sem);
 
     ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_grants, r, NULL));
@@ -363,15 +346,15 @@ static int by_two(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 /* One that has a part of what it wants lets nobody else have another part. */
 TEST(the_turn_is_kept_up_to_the_last_permit)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 2);
+    AUTO(semaphore) sem = new_semaphore(s, 2);
     zkr_grant *g = take(sem);
     struct waiter w;
 
     wait_children(locks, 0);
     waiter_start_by(&w, by_two, sem, -1);
     wait_children(leases, 3);
-    settle(ours);
-    settle(ours);
+    settle(s);
+    settle(s);
     assert_int_equal(count_children(locks), 1);
     release(g);
     (void)granted(&w);
@@ -412,7 +395,7 @@ TEST(no_wake_up_is_lost_with_a_list)
     static const enum proxy_action actions[] = { PROXY_DROP_REPLY,
                                                  PROXY_DROP_REQUEST,
                                                  PROXY_HOLD_REQUEST };
-    AUTO(semaphore) sem = new_semaphore(ours, 1);
+    AUTO(semaphore) sem = new_semaphore(s, 1);
     AUTO(semaphore) other = new_semaphore(theirs, 1);
 
     release(take(sem));
@@ -421,7 +404,7 @@ TEST(no_wake_up_is_lost_with_a_list)
         struct waiter w;
 
         wait_children(locks, 0);
-        settle(ours);
+        settle(s);
         proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1 + i % 3, actions[i / 3]);
         start(&w, sem);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -478,7 +461,7 @@ static uint64_t reconnects(void)
 {
     struct zkr_counters c = ZKR_COUNTERS_INIT;
 
-    ok(zkr_session_stats(ours, &c));
+    ok(zkr_session_stats(s, &c));
     return c.reconnects;
 }
 
@@ -503,18 +486,18 @@ static void costs_two_lists(zkr_semaphore *sem)
 
 TEST(many_permits_are_one_flight)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, DOZENS);
+    AUTO(semaphore) sem = new_semaphore(s, DOZENS);
 
     release(take(sem));
-    settle(ours);
+    settle(s);
     for (int i = 0; i < 2; i++) {
         costs_two_lists(sem);
-        settle(ours);
+        settle(s);
         go_in_one_flight(by_dozens, sem, ZOO_CREATE2_OP, 2);
         wait_children(leases, DOZENS);
         wait_children(locks, 0);
         ok(zkr_grants_check(dozens, DOZENS));
-        settle(ours);
+        settle(s);
         go_in_one_flight(release_dozens, sem, ZOO_DELETE_OP, 1);
         zkr_grants_free(dozens, DOZENS);
         is_empty();
@@ -532,7 +515,7 @@ static int by_five(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 /* When it is given up, some creates have been answered, and others not. */
 TEST(a_flight_that_is_given_up_leaves_nothing)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 5);
+    AUTO(semaphore) sem = new_semaphore(s, 5);
 
     release(take(sem));
     for (int i = 1; i <= 7; i++) {
@@ -558,7 +541,7 @@ TEST(a_flight_that_is_given_up_leaves_nothing)
 
 TEST(one_that_waits_queues_again_in_the_next_session)
 {
-    AUTO(semaphore) sem = new_semaphore(ours, 1);
+    AUTO(semaphore) sem = new_semaphore(s, 1);
     AUTO(semaphore) other = new_semaphore(theirs, 1);
     zkr_grant *g = take(other);
     struct waiter waiters[2];
@@ -568,7 +551,7 @@ TEST(one_that_waits_queues_again_in_the_next_session)
     start(&waiters[1], sem);
     wait_children(locks, 2);
     for (int i = 0; i < 2; i++) {
-        expire_and_wait(ours);
+        expire_and_wait(s);
         wait_children(leases, 2);
         wait_children(locks, 2);
     }
@@ -590,19 +573,17 @@ TEST(one_that_waits_queues_again_in_the_next_session)
 
 static char limit_path[64];
 
-static zkr_semaphore *new_shared(zkr_session *s, uint32_t limit)
+static zkr_semaphore *new_shared(zkr_session *session, uint32_t limit)
 {
-    return new_semaphore_with(s, limit,
+    return new_semaphore_with(session, limit,
                               OPTS(lockable, .limit_path = limit_path));
 }
 
 static void set_limit(unsigned char limit)
 {
     const char data[4] = { 0, 0, 0, (char)limit };
-    zkr_session *s = theirs;
-
-    ok(zkr_session_set(s, limit_path, data, sizeof(data), ZKR_ANY_VERSION, 0,
-                       NULL));
+    ok(zkr_session_set(theirs, limit_path, data, sizeof(data), ZKR_ANY_VERSION,
+                       0, NULL));
 }
 
 TEST(a_shared_limit_can_be_changed)
@@ -611,7 +592,7 @@ TEST(a_shared_limit_can_be_changed)
     struct waiter w;
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
-    AUTO(semaphore) sem = new_shared(ours, 1);
+    AUTO(semaphore) sem = new_shared(s, 1);
     AUTO(semaphore) other = new_shared(theirs, 7);
     assert_int_equal(zkr_semaphore_limit(other), 1);
     held[0] = take(sem);
@@ -640,7 +621,7 @@ TEST(more_than_the_limit_is_waited_for)
     zkr_grant *four[4] = { NULL, NULL, NULL, NULL };
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
-    AUTO(semaphore) sem = new_shared(ours, 4);
+    AUTO(semaphore) sem = new_shared(s, 4);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = take(sem);
 
@@ -652,7 +633,7 @@ TEST(more_than_the_limit_is_waited_for)
             sleep_ms(1);
         release(g);
         wait_children(leases, 4);
-        settle(ours);
+        settle(s);
         assert_int_equal(recorder_count(r), (size_t)i);
         set_limit(4);
         is_recorded(r, (size_t)i, ZKR_OK, 4);
@@ -683,7 +664,7 @@ TEST(a_node_that_is_no_limit_is_refused)
 
     (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     assert_int_equal(admin_create(admin, limit_path, "seven"), ZOK);
-    assert_int_equal(zkr_semaphore_new(ours, path, 1,
+    assert_int_equal(zkr_semaphore_new(s, path, 1,
                                        OPTS(lockable, .limit_path = limit_path),
                                        &sem),
                      ZKR_EDAMAGED);
@@ -694,7 +675,7 @@ TEST(a_node_that_is_no_limit_is_refused)
 TEST(acquires_of_a_semaphore_are_counted)
 {
     struct zkr_counters c = ZKR_COUNTERS_INIT;
-    AUTO(semaphore) sem = new_semaphore(ours, 2);
+    AUTO(semaphore) sem = new_semaphore(s, 2);
     zkr_grant *two[2];
     zkr_grant *g = NULL;
 

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of locks that stay with their process: handed on without a request,
  * kept for a while, and given back when others wait. */
-#include "fixture.h"
-
 #include "lock/cohort.h"
 #include "lock/lockable.h"
 
+/* It has names that headers above have, too. */
+#include "usual.h"
+
 enum { FOR_EVER_MS = 600000, MAX = 3 };
 
-static struct proxy *proxy;
-static zkr_session *s; /* through the proxy */
-static zkr_session *other;
-static zkr_mutex *m;     /* of s; it stays */
-static zkr_mutex *rival; /* of the other session; it does not stay */
+/* `m` stays, and `rival` does not. */
 static struct recorder *r;
 static size_t looked_at; /* outcomes of claims that have been looked at */
-static char path[64];
 
 static zkr_mutex *staying(uint32_t retain_ms)
 {
@@ -25,12 +21,10 @@ static zkr_mutex *staying(uint32_t retain_ms)
 
 static int set_up_with(uint32_t flags, uint32_t retain_ms)
 {
-    s = open_through(&proxy, OPTS(session, .session_timeout_ms = SESSION_MS,
-                                  .flags = flags));
-    other = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)usual_setup_two_with(
+        OPTS(session, .session_timeout_ms = SESSION_MS, .flags = flags));
+    zkr_mutex_free(m);
     m = staying(retain_ms);
-    rival = new_mutex(other, path);
     r = recorder_new();
     looked_at = 0;
     return r == NULL ? -1 : 0;
@@ -53,15 +47,10 @@ static int set_up_briefly(void)
 
 static int tear_down(void)
 {
-    proxy_heal(proxy);
-    proxy_release(proxy);
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
-    (void)zkr_session_close(s);
-    close_session(other);
-    proxy_stop(proxy);
+    int rc = usual_teardown();
+
     recorder_free(r);
-    return 0;
+    return rc;
 }
 
 FIXTURE(set_up, tear_down)
@@ -393,7 +382,7 @@ TEST(a_request_for_the_lock_gets_it)
     g = acquire(m);
     ok(zkr_grant_listen(g, record_grant, r));
     settle(s);
-    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    ok(zkr_participants_revoke(theirs, zkr_grant_node(g)));
     assert_int_equal(recorded(r, 0), 100); /* asked for */
     ok(zkr_grant_listen(g, NULL, NULL));
     release(g);
@@ -405,7 +394,7 @@ TEST(a_request_for_the_lock_gets_it)
     ok(zkr_grant_listen(g, NULL, NULL));
     const char *node = textf("%s", zkr_grant_node(g));
     release(g); /* it stays, */
-    ok(zkr_participants_revoke(other, node));
+    ok(zkr_participants_revoke(theirs, node));
     wait_children(path, 0); /* the node stays until then */
 }
 

@@ -1,39 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of what programs have for their own tests: a session that ends. */
-#include "fixture.h"
+#include "usual.h"
 
 #include <zkrecipes/testing.h>
 
-static struct proxy *proxy;
-static zkr_session *s; /* through the proxy */
-static zkr_mutex *m;
-static char path[64];
-
-static zkr_session *open_another(void)
-{
-    return open_to(proxy_hosts(proxy),
-                   OPTS(session, .session_timeout_ms = SESSION_MS));
-}
-
-static int set_up(void)
-{
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    s = open_another();
-    (void)strcpy(path, new_path());
-    m = new_mutex(s, path);
-    return 0;
-}
-
-static int tear_down(void)
-{
-    zkr_mutex_free(m);
-    (void)zkr_session_close(s);
-    proxy_stop(proxy);
-    return 0;
-}
-
-FIXTURE(set_up, tear_down)
+FIXTURE(usual_setup_two, usual_teardown)
 
 TEST(a_session_ends_each_time)
 {
@@ -49,8 +20,6 @@ TEST(a_session_ends_each_time)
 
 TEST(a_claim_that_waits_is_granted_in_the_next_session)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) rival = new_mutex(other, path);
     zkr_grant *held = acquire(rival);
     struct waiter w;
 

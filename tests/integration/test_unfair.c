@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the unfair mutex: one request takes it, and all holders use the same
  * name, so that only the contents of the node settle an unknown outcome. */
-#include "fixture.h"
-
 #include "lock/claim.h"
 #include "lock/locks.h"
 #include "session/session.h"
 
-static struct proxy *proxy;
-static zkr_session *s;      /* through the proxy */
-static zkr_session *direct; /* past it */
-static zkr_unfair_mutex *m;
-static zkr_unfair_mutex *other; /* of the direct session */
-static char path[64];
+/* It has names that headers above have, too. Here `m` and `rival` are unfair.
+ */
+#include "usual.h"
+
 static char node[80];
 
 static zkr_unfair_mutex *new_unfair(zkr_session *session)
@@ -27,28 +23,18 @@ static zkr_grant *take(zkr_unfair_mutex *um)
 
 static int setup(void)
 {
-    s = open_through(&proxy, OPTS(session, .session_timeout_ms = SESSION_MS,
-                                  .reply_timeout_ms = 300));
-    direct = open_session();
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    (void)usual_setup_two_with(OPTS(session, .session_timeout_ms = SESSION_MS,
+                                    .reply_timeout_ms = 300));
     (void)snprintf(node, sizeof(node), "%s/holder", path);
+    zkr_mutex_free(m);
+    zkr_mutex_free(rival);
     m = new_unfair(s);
-    other = new_unfair(direct);
+    rival = new_unfair(theirs);
     release(take(m)); /* the directory exists from here on */
     return 0;
 }
 
-static int teardown(void)
-{
-    proxy_let_all_pass(proxy);
-    zkr_unfair_mutex_free(m);
-    zkr_unfair_mutex_free(other);
-    close_session(direct);
-    close_through(s, proxy);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(setup, usual_teardown)
 
 static void ignore_outcome(int error, zkr_grant *g, void *user)
 {
@@ -72,7 +58,7 @@ TEST(all_who_wait_watch_the_one_node)
     zkr_session *sessions[N];
     zkr_unfair_mutex *mutexes[N];
     AUTO(recorder) r = recorder_new();
-    zkr_grant *g = take(other);
+    zkr_grant *g = take(rival);
 
     for (size_t i = 0; i < N; i++) {
         sessions[i] = open_session();
@@ -156,7 +142,7 @@ TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
     ok(zkr_grant_release_async(g, record_release, r));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_cut(proxy); /* it looks when the next holder is there */
-    zkr_grant *next = take(other);
+    zkr_grant *next = take(rival);
     proxy_heal(proxy);
     assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1);
@@ -173,13 +159,13 @@ TEST(a_release_on_request_that_is_lost_still_happens)
 {
     zkr_grant *g = take(m);
 
-    ok(zkr_participants_revoke(direct, node));
+    ok(zkr_participants_revoke(theirs, node));
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
     ok(zkr_grant_release_async(g, NULL, NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     wait_children(path, 0);
     zkr_grant_free(g);
-    release(take(other));
+    release(take(rival));
 }
 
 /* The same before the creator knows that it holds the lock: nobody took the
@@ -192,7 +178,7 @@ TEST(a_node_written_to_before_it_is_found_is_found)
     ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_cut(proxy);
-    ok(zkr_participants_revoke(direct, node));
+    ok(zkr_participants_revoke(theirs, node));
     proxy_heal(proxy);
     assert_true(recorder_wait(r, 1, SOON_MS));
     zkr_grant *g = recorded_grant(r, 0);
@@ -215,7 +201,7 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     AWAIT(proxy_requests(proxy, create) >= 2);
     ok(zkr_lockable_cancel(m));
-    ok(zkr_participants_revoke(direct, node));
+    ok(zkr_participants_revoke(theirs, node));
     proxy_cut(proxy);
     proxy_release(proxy);
     proxy_heal(proxy);
@@ -233,9 +219,9 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
     AUTO(recorder) r = recorder_new();
     int32_t exists = ZOO_EXISTS_OP;
 
-    AUTO(session) theirs =
+    AUTO(session) secretive =
         open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
-    AUTO(unfair_mutex) closed = new_unfair(theirs);
+    AUTO(unfair_mutex) closed = new_unfair(secretive);
     zkr_grant *g = take(closed);
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
@@ -259,7 +245,7 @@ TEST(a_holder_sees_that_the_node_is_somebody_elses)
     zkr_grant *g = take(m);
 
     assert_int_equal(admin_delete(admin, node), ZOK);
-    zkr_grant *next = take(other);
+    zkr_grant *next = take(rival);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     zkr_grant_free(g);

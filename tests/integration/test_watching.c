@@ -215,7 +215,7 @@ static void erase(const char *at)
 
 static int setup(void)
 {
-    return usual_setup_with(
+    return usual_setup_two_with(
         OPTS(session, .session_timeout_ms = SESSION_MS, .retry.cap_ms = 100));
 }
 
@@ -572,28 +572,6 @@ TEST(a_watch_without_a_connection_waits_for_one)
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
 }
 
-TEST(reads_that_fail_are_repeated)
-{
-    create(path, "0");
-    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
-    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REQUEST);
-    AUTO(log) log = watch(ZKR_WATCH_DATA);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
-    assert_true(proxy_rule_done(proxy));
-    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REQUEST);
-    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
-    set(path, "1");
-    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "1");
-    assert_true(proxy_rule_done(proxy));
-    erase(path);
-    expect(log, 2, ZKR_WATCH_CHANGED, ZNONODE, "");
-    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_DROP_REPLY);
-    proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
-    create(path, "2");
-    expect(log, 3, ZKR_WATCH_CHANGED, ZOK, "2");
-    assert_true(proxy_rule_done(proxy));
-}
-
 /* The session ends while a read is under way. */
 TEST(a_session_that_ends_under_a_read_is_a_gap)
 {
@@ -830,9 +808,7 @@ TEST(others_go_on_watching_the_node)
  * freed must not end that. */
 TEST(a_waiting_claim_goes_on_watching)
 {
-    AUTO(session) other = open_session();
-    AUTO(mutex) second = new_mutex(other, path);
-    zkr_grant *g = acquire(second);
+    zkr_grant *g = acquire(rival);
     struct waiter w;
 
     waiter_start(&w, m, SOON_MS);
