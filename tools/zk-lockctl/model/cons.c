@@ -25,9 +25,7 @@ enum {
 
 /* One server, on a thread of its own. */
 struct asking {
-    const char *host;
-    const char *port;
-    char name[72]; /* for people */
+    const struct zkr_server *server;
     int64_t timeout_ms;
     pthread_t thread;
     bool started;
@@ -192,7 +190,7 @@ static void *ask_one(void *arg)
     static const char refusal[] = "not in the whitelist";
     struct asking *a = arg;
     int64_t deadline = clock_now_ms() + a->timeout_ms;
-    int fd = connect_to(a->host, a->port, deadline);
+    int fd = connect_to(a->server->host, a->server->port, deadline);
 
     a->reached = fd >= 0 && send(fd, "cons", 4, MSG_NOSIGNAL) == 4 &&
                  receive(a, fd, deadline);
@@ -214,11 +212,7 @@ static size_t address(const struct lockctl *ctl, const struct zkr_hosts *hosts,
     size_t n = hosts->count < SERVERS_MAX ? hosts->count : SERVERS_MAX;
 
     for (size_t i = 0; i < n; i++) {
-        const struct zkr_server *server = &hosts->servers[i];
-
-        all[i].host = server->host;
-        all[i].port = server->port;
-        (void)escape_string(server->name, all[i].name, sizeof(all[i].name));
+        all[i].server = &hosts->servers[i];
         all[i].timeout_ms = ctl->timeout_given || ctl->timeout_ms < PATIENCE_MS
                                 ? ctl->timeout_ms
                                 : PATIENCE_MS;
@@ -228,17 +222,20 @@ static size_t address(const struct lockctl *ctl, const struct zkr_hosts *hosts,
 
 static void take(struct servers *s, struct asking *a, struct notes *notes)
 {
+    char name[72];
+
+    (void)escape_string(a->server->name, name, sizeof(name));
     if (a->reached && !a->refused)
-        servers_read(s, a->name, a->text, a->size);
+        servers_read(s, name, a->text, a->size);
     free(a->text);
     if (!a->reached)
         notes_add(notes, "%s does not answer; what it would tell is missing",
-                  a->name);
+                  name);
     if (a->refused)
         notes_add(notes,
                   "%s does not answer cons; what it would tell is shown as "
                   "'?'. Add to its zoo.cfg: 4lw.commands.whitelist=srvr,cons",
-                  a->name);
+                  name);
     s->whole = s->whole && a->reached && !a->refused;
 }
 

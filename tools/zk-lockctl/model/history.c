@@ -143,15 +143,6 @@ static bool split(const struct history *h, struct bytes path, struct place *p)
     return p->name[0] != '\0';
 }
 
-/* A node that is not ephemeral needs a number of a server at its end. False: it
- * does not contend for a lock that is wanted. */
-static bool find_place(struct history *h, struct bytes path, bool ephemeral,
-                       struct place *p)
-{
-    return split(h, path, p) && is_below(p->lock, h->root) &&
-           settle_place(h, p, ephemeral) && is_below(p->lock, h->root);
-}
-
 /* Looks whether a node that is there is of a pool of kazoo. */
 static void note_pool(struct history *h, struct bytes path, bool ephemeral)
 {
@@ -163,15 +154,16 @@ static void note_pool(struct history *h, struct bytes path, bool ephemeral)
 
 /* --- coming --- */
 
-/* The lock and the contender that a path stands for. False: for none that is
+/* The lock and the contender that a path stands for. A node that is not
+ * ephemeral needs a number of a server at its end. False: for none that is
  * wanted; the stay is NULL: it is not there. */
 static bool find(struct history *h, struct bytes path, bool ephemeral,
-                 struct place *ret_place, struct stay **ret_stay)
+                 struct place *p, struct stay **ret_stay)
 {
-    if (!find_place(h, path, ephemeral, ret_place))
+    if (!split(h, path, p) || !is_below(p->lock, h->root) ||
+        !settle_place(h, p, ephemeral) || !is_below(p->lock, h->root))
         return false;
-    *ret_stay =
-        past_stay(pasts_find(&h->pasts, ret_place->lock), ret_place->name);
+    *ret_stay = past_stay(pasts_find(&h->pasts, p->lock), p->name);
     return true;
 }
 
@@ -211,23 +203,17 @@ static struct stay *arrive(struct history *h, const struct node *node,
 
 /* --- going --- */
 
-/* The stay ends with what it says of its end. */
-static void end_stay(struct history *h, struct stay *stay)
-{
-    pasts_remove(&h->pasts, stay);
-    if (h->learning)
-        stay_free(stay);
-    else
-        h->fns.stay(stay, h->fns.user);
-}
-
 static void end_as(struct history *h, struct stay *stay, enum ending ending,
                    int64_t by, int64_t at_ms)
 {
     stay->ending = ending;
     stay->ended_by = by;
     stay->ended_ms = at_ms;
-    end_stay(h, stay);
+    pasts_remove(&h->pasts, stay);
+    if (h->learning)
+        stay_free(stay);
+    else
+        h->fns.stay(stay, h->fns.user);
 }
 
 /* All that are there; ENDING_NONE: at the end of the history. */

@@ -110,6 +110,8 @@ static void understand(struct lock *lock, const struct zkr_participants *list)
         lock->pool += zkr__is_of_pool(&list->items[i]);
         if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)
             count_one(lock, &lock->items[i]);
+        else
+            lock->foreign++;
     }
     if (lock->holders == 1) {
         lock->node = lock->holder->node;

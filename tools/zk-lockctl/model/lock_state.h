@@ -71,6 +71,7 @@ struct lock {
     struct contender *items; /* as list->items */
     size_t count;            /* contenders */
     size_t listed;  /* contenders, and the foreign children behind them */
+    size_t foreign; /* those */
     size_t read;    /* so many of the first were read as well */
     size_t total;   /* children on the server */
     bool cut;       /* not all of them are listed */

@@ -28,16 +28,6 @@ bool mirror_take_break(struct mirror *m, int64_t *ret_since_ms)
 
 /* --- beginning and end --- */
 
-static int begin(struct mirror *m)
-{
-    const struct mirror_opts *o = &m->opts;
-    int rc = sessions_add(m, o->ctl->session);
-
-    return rc == ZKR_OK && o->once
-               ? zkr_session_sync(o->ctl->session, o->look.timeout_ms)
-               : rc;
-}
-
 static bool has_root(const struct mirror *m, const char *path)
 {
     for (size_t i = 0; i < m->root_count; i++) {
@@ -81,7 +71,9 @@ int mirror_start(const struct mirror_opts *opts, struct mirror **ret_mirror)
     (void)pthread_condattr_destroy(&attr);
     m->roots = enough(calloc(opts->path_count + 1, sizeof(struct znode *)));
     *ret_mirror = m;
-    int rc = begin(m);
+    int rc = sessions_add(m, opts->ctl->session);
+    if (rc == ZKR_OK && opts->once)
+        rc = zkr_session_sync(opts->ctl->session, opts->look.timeout_ms);
     if (rc == ZKR_OK)
         add_roots(m);
     return rc;
@@ -177,15 +169,6 @@ bool mirror_is_ready(struct mirror *m, int64_t patience_ms, int *ret_error,
     if (!settled && *ret_error != ZKR_OK)
         (void)strcpy(detail, "the servers do not answer in time");
     return settled || *ret_error != ZKR_OK;
-}
-
-static bool is_missing(const struct mirror *t)
-{
-    bool missing = true;
-
-    for (size_t i = 0; i < t->root_count; i++)
-        missing = missing && t->roots[i]->error == ZKR_ZNONODE;
-    return missing;
 }
 
 bool mirror_tick(struct mirror *m)
@@ -502,7 +485,9 @@ struct scan mirror_scan(struct mirror *m)
     count_all_locked(m, &c, true);
     note(m, &c, &scan.notes);
     scan.cut = m->cut || m->late;
-    scan.missing = is_missing(m);
+    scan.missing = true;
+    for (size_t i = 0; i < m->root_count; i++)
+        scan.missing = scan.missing && m->roots[i]->error == ZKR_ZNONODE;
     (void)pthread_mutex_unlock(&m->mutex);
     sort(&scan);
     limit(m, &scan);

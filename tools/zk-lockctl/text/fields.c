@@ -19,6 +19,13 @@ static const void *place_of(const struct field *f, const void *item)
                       : *(const void *const *)((const char *)item + f->in);
 }
 
+static const char *error_at(const struct field *f, const void *place)
+{
+    int error = *(const int *)((const char *)place + f->at);
+
+    return error == ZKR_OK ? NULL : zkr_strerror(error);
+}
+
 static const char *text_at(const struct field *f, const void *item)
 {
     const void *place = place_of(f, item);
@@ -28,6 +35,8 @@ static const char *text_at(const struct field *f, const void *item)
         text = f->word(item);
     else if (place == NULL)
         text = NULL;
+    else if (f->type == FIELD_ERROR)
+        text = error_at(f, place);
     else if (f->type == FIELD_CHARS)
         text = (const char *)place + f->at;
     else
@@ -76,7 +85,7 @@ const char *field_text(const struct field *f, const void *item,
 
         return text == NULL ? "" : text;
     }
-    if (f->type == FIELD_WORD)
+    if (f->type == FIELD_WORD || f->type == FIELD_ERROR)
         return text_at(f, item);
     if (f->type < FIELD_WORD)
         return escape_string(text_at(f, item), room, FIELD_ROOM);
@@ -112,7 +121,7 @@ int field_compare(const struct field *f, const void *a, const void *b)
 {
     int64_t x, y;
 
-    if (f->type <= FIELD_WORD)
+    if (f->type <= FIELD_ERROR)
         return strcmp(text_at(f, a), text_at(f, b));
     x = field_number(f, a);
     y = field_number(f, b);
@@ -144,7 +153,7 @@ static json_t *value_of(const struct field *f, const void *item,
         return f->json(item);
     if (f->type == FIELD_OBJECT)
         return fields_json(f->kind->fields, place);
-    if (f->type > FIELD_WORD)
+    if (f->type > FIELD_ERROR)
         return number_json(f, number_at(f, place));
     const char *text = text_at(f, item);
     return text[0] == '\0' ? json_null() : json_text(text, strlen(text));
@@ -156,8 +165,8 @@ static void add_fields(json_t *all, const struct field *fields,
     for (const struct field *f = fields; !field_is_end(f); f++) {
         const void *place = place_of(f, item);
 
-        if (f->lacking &&
-            (place == NULL || (f->word != NULL && f->word(item) == NULL)))
+        if (f->lacking && (place == NULL || (f->type == FIELD_ERROR &&
+                                             error_at(f, place) == NULL)))
             continue;
         if (f->key != NULL)
             (void)json_object_set_new(all, f->key, value_of(f, item, place));

@@ -19,7 +19,8 @@ enum field_type {
     FIELD_TEXT,    /* const char *: of others, so tables have it escaped */
     FIELD_CHARS,   /* char[]: likewise */
     FIELD_PATH,    /* const char *: likewise, the path of a node */
-    FIELD_WORD,    /* const char *: ours; numbers follow */
+    FIELD_WORD,    /* const char *: ours */
+    FIELD_ERROR,   /* int: of the library; ZKR_OK is nothing. Numbers follow */
     FIELD_BOOL,    /* bool */
     FIELD_COUNT,   /* size_t */
     FIELD_NUMBER,  /* int64_t */
@@ -43,7 +44,7 @@ struct field {
     size_t at; /* a member of the item, or of what it points to: */
     /* A pointer in the item, which is not its first member (0: none). NULL for
      * an item that has no such thing: its cell is empty, and null; or JSON
-     * leaves the member out, if `lacking`, as without a `word`. */
+     * leaves the member out, if `lacking`, as without an error. */
     size_t in;
     /* In place of the member: the word of FIELD_WORD, the text of the cell
      * (escaped; NULL: none), the value in JSON. They are given the item. */

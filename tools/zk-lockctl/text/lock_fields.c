@@ -271,13 +271,6 @@ static json_t *data_json(const void *item)
                              : json_text(r->node->data, r->node->data_size);
 }
 
-static const char *error_word(const void *item)
-{
-    int error = ((const struct contender_row *)item)->node->error;
-
-    return error == ZKR_OK ? NULL : zkr_strerror(error);
-}
-
 /* clang-format off */
 const struct field contender_fields[] = {
     { .key = "node", .type = FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(node) },
@@ -305,7 +298,7 @@ const struct field contender_fields[] = {
     { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .in = ROW_AT(owner) },
     { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .in = ROW_AT(owner) },
     { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .in = ROW_AT(client), .lacking = true },
-    { .key = "error", .type = FIELD_WORD, .word = error_word, .lacking = true },
+    { .key = "error", .type = FIELD_ERROR, .at = NODE_AT(error), .in = ROW_AT(node), .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */
@@ -375,20 +368,6 @@ static const char *lock_waiters_text(const void *item, char room[FIELD_ROOM])
                : "?";
 }
 
-static json_t *foreign_json(const void *item)
-{
-    const struct lock *lock = item;
-
-    return json_integer((json_int_t)(lock->listed - lock->count));
-}
-
-static const char *error_word_of_lock(const void *item)
-{
-    int error = ((const struct lock *)item)->error;
-
-    return error == ZKR_OK ? NULL : zkr_strerror(error);
-}
-
 /* clang-format off */
 const struct field lock_fields[] = {
     { "LOCK", "path", FIELD_PATH, .at = LOCK_AT(path), .rank = 0, .narrow = 20, .tail = true },
@@ -404,9 +383,9 @@ const struct field lock_fields[] = {
     { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = LOCK_AT(node), .wide = true },
     { "SINCE", NULL, FIELD_TIME, .at = NODE_AT(since_ms), .in = LOCK_AT(node), .wide = true },
     { "CHILDREN", "children", FIELD_COUNT, .at = LOCK_AT(total), .wide = true, .right = true },
-    { .key = "foreign", .type = FIELD_COUNT, .json = foreign_json },
+    { .key = "foreign", .type = FIELD_COUNT, .at = LOCK_AT(foreign) },
     { .key = "cut", .type = FIELD_BOOL, .at = LOCK_AT(cut) },
-    { .key = "error", .type = FIELD_WORD, .word = error_word_of_lock, .lacking = true },
+    { .key = "error", .type = FIELD_ERROR, .at = LOCK_AT(error), .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */

@@ -78,6 +78,7 @@ static json_t *type_of(json_t *defs, const struct field *f)
         [FIELD_CHARS] = { "text_or_null", "text_or_null" },
         [FIELD_PATH] = { "path", "path" },
         [FIELD_WORD] = { "word", "word" },
+        [FIELD_ERROR] = { "word", "word" },
         [FIELD_BOOL] = { "boolean", "boolean_or_null" },
         [FIELD_COUNT] = { "count", "count_or_null" },
         [FIELD_NUMBER] = { "integer", "integer_or_null" },
