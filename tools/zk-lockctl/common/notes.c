@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
 
@@ -20,12 +21,14 @@ static bool has(const struct notes *notes, const char *text)
 
 void notes_add(struct notes *notes, const char *format, ...)
 {
-    char text[2048];
+    char raw[2048];
+    char text[sizeof(raw)];
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    (void)vsnprintf(raw, sizeof(raw), format, args);
     va_end(args);
+    escape_sentence(raw, text, sizeof(text));
     if (!has(notes, text))
         *(char **)grow_array(&notes->texts, &notes->count, sizeof(char *)) =
             enough(strdup(text));

@@ -12,7 +12,7 @@ struct notes {
     size_t count;
 };
 
-/* The same text is kept once. The caller has escaped text of others. */
+/* The same text is kept once. It is escaped as a sentence. */
 void notes_add(struct notes *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void notes_say(const struct notes *notes, const struct lockctl *ctl);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/now.h"
 #include "common/words.h"
@@ -33,7 +32,6 @@ static void across_done(struct across *a)
 static void note_possible(const struct deadlocks *all, struct notes *notes)
 {
     char who[WHO_MAX];
-    char path[256];
     size_t first = 0;
 
     while (first < all->count && all->items[first].certain)
@@ -41,13 +39,12 @@ static void note_possible(const struct deadlocks *all, struct notes *notes)
     if (first == all->count)
         return;
     const struct deadlock_member *m = all->items[first].youngest;
-    (void)escape_string(m->waits_lock->path, path, sizeof(path));
     notes_add(notes,
               "%zu possible deadlock%s, such as of %s at %s; threads of one "
               "program and elections look the same. See zk-lockctl deadlocks "
               "--possible",
               all->count - first, word_plural(all->count - first),
-              contender_who(m->waits, who), path);
+              contender_who(m->waits, who), m->waits_lock->path);
 }
 
 /* It has a finding; or there are deadlocks, and somebody waits for it: every

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/words.h"
 #include "protocol/owner.h"
 
@@ -59,7 +58,6 @@ static void tell_liveness(struct notes *lines, const struct contender *c,
                           const struct servers *servers)
 {
     const struct client *client = servers_client(servers, c->node->session_id);
-    char address[200];
 
     if (c->node->session_id == 0) {
         notes_add(lines, "  its node belongs to no session: it stays until "
@@ -67,9 +65,9 @@ static void tell_liveness(struct notes *lines, const struct contender *c,
         return;
     }
     if (client != NULL) {
-        (void)escape_string(client->address, address, sizeof(address));
         notes_add(lines, "  it is connected from %s to %s, session timeout %gs",
-                  address, client->server, (double)client->timeout_ms / 1000);
+                  client->address, client->server,
+                  (double)client->timeout_ms / 1000);
         return;
     }
     notes_add(lines, "  its session %s",
@@ -132,22 +130,19 @@ static void tell_waiter(struct notes *lines, const struct lock *lock,
 static void tell_who(struct notes *lines, const struct lock *lock,
                      const struct contender *c)
 {
-    char path[512];
-    char name[512];
     char who[WHO_MAX];
 
-    (void)escape_string(lock->path, path, sizeof(path));
-    (void)escape_string(c->node->name, name, sizeof(name));
     if (c->node->holds)
         notes_add(lines, "%s%s is %s by %s",
-                  zkr__is_lease(c->node) ? "a lease of " : "", path,
+                  zkr__is_lease(c->node) ? "a lease of " : "", lock->path,
                   lock->kind == ZKR__KIND_LATCH ? "led" : "held",
                   contender_who(c, who));
     else
         notes_add(lines,
                   "it is a waiter that is removed, not a holder: %s at "
                   "position %zu of the queue of %s, node %s",
-                  contender_who(c, who), (size_t)(c - lock->items), path, name);
+                  contender_who(c, who), (size_t)(c - lock->items), lock->path,
+                  c->node->name);
 }
 
 void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
@@ -157,14 +152,12 @@ void breaking_tell(const struct lockctl *ctl, const struct lock *lock,
     char token[WORD_MAX];
     char session[WORD_MAX];
     char age[WORD_MAX];
-    char label[ZKR_LABEL_MAX * 4 + 1];
     char ensemble[ENSEMBLE_MAX];
 
-    (void)escape_string(c->owner.label, label, sizeof(label));
     tell_who(lines, lock, c);
     notes_add(lines, "  ensemble: %s", lockctl_ensemble(ctl, ensemble));
     if (c->owner.label[0] != '\0')
-        notes_add(lines, "  label: %s", label);
+        notes_add(lines, "  label: %s", c->owner.label);
     notes_add(lines, "  dialect %s, for <=%s, session %s, token %s",
               zkr__dialect_name(c->dialect),
               c->age_ms < 0 ? "?" : word_age(c->age_ms, age),

@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/now.h"
 
@@ -222,9 +221,8 @@ static size_t address(const struct lockctl *ctl, const struct zkr_hosts *hosts,
 
 static void take(struct servers *s, struct asking *a, struct notes *notes)
 {
-    char name[72];
+    const char *name = a->server->name;
 
-    (void)escape_string(a->server->name, name, sizeof(name));
     if (a->reached && !a->refused)
         servers_read(s, name, a->text, a->size);
     free(a->text);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
 #include "common/now.h"
@@ -417,16 +416,14 @@ static void note(const struct mirror *m, const struct census *c,
                  struct notes *notes)
 {
     char more[64] = "";
-    char path[256];
 
     note_cuts(m, notes);
     if (c->denied == NULL)
         return;
-    (void)escape_string(c->denied->path, path, sizeof(path));
     if (c->scan->denied > 1)
         (void)snprintf(more, sizeof(more), ", and %zu more node%s",
                        c->scan->denied - 1, word_plural(c->scan->denied - 1));
-    notes_add(notes, "%s%s could not be looked at: %s%s", path, more,
+    notes_add(notes, "%s%s could not be looked at: %s%s", c->denied->path, more,
               zkr_strerror(c->denied->error),
               c->denied->error == ZKR_ZNOAUTH ? "; see --auth-file" : "");
 }

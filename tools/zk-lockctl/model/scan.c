@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
 #include "common/now.h"
@@ -133,34 +132,29 @@ static int fail_missing(zkr_session *session, const char *path)
 {
     const char *meant = path + strlen("/locks");
     struct lock lock;
-    char text[256];
 
-    (void)escape_string(path, text, sizeof(text));
     if (strncmp(path, "/locks/", strlen("/locks/")) != 0 ||
         lock_list(session, meant, 1, 0, &lock) != ZKR_OK)
-        return lockctl_fail(EX_DATAERR, "%s does not exist", text);
+        return lockctl_fail(EX_DATAERR, "%s does not exist", path);
     lock_done(&lock);
     return lockctl_fail(EX_DATAERR,
                         "%s does not exist, but %s does: begin the path with "
                         "its slash",
-                        text, text + strlen("/locks"));
+                        path, meant);
 }
 
 static int fail_no_lock(const struct lock *lock)
 {
-    char text[256];
-
-    (void)escape_string(lock->path, text, sizeof(text));
     if (lock->pool > 0)
         return lockctl_fail(EX_DATAERR,
                             "%s is not a lock: %zu of its %zu children are of "
                             "a semaphore, a double barrier or a party of "
                             "kazoo, which this tool does not know",
-                            text, lock->pool, lock->listed);
+                            lock->path, lock->pool, lock->listed);
     return lockctl_fail(EX_DATAERR,
                         "%s is not a lock: of its %zu children none "
                         "contends; zk-lockctl ls %s lists what is below",
-                        text, lock->listed, text);
+                        lock->path, lock->listed, lock->path);
 }
 
 /* What counts is not `total`: a node that has gone since then may have been a

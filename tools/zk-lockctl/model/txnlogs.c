@@ -16,7 +16,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "common/escape.h"
 #include "common/grow.h"
 #include "common/lockctl.h"
 
@@ -191,26 +190,19 @@ const char *snapshot_read(const char *file, snapshot_fn *fn, void *user)
 
 /* --- what cannot be read --- */
 
-static int fail(const char *path, const char *why, int exit_code)
-{
-    char text[1024];
-
-    return lockctl_fail(exit_code, "%s: %s",
-                        escape_string(path, text, sizeof(text)), why);
-}
-
 static int fail_errno(const char *path, int error)
 {
-    return fail(path, strerror(error),
-                error == EACCES || error == EPERM ? EX_NOPERM : EX_NOINPUT);
+    return lockctl_fail(error == EACCES || error == EPERM ? EX_NOPERM
+                                                          : EX_NOINPUT,
+                        "%s: %s", path, strerror(error));
 }
 
 static int fail_strange(const char *path)
 {
-    return fail(path,
-                "it is neither a transaction log nor a snapshot of a server "
-                "that has its own name, snapshot.NUMBER",
-                EX_NOINPUT);
+    return lockctl_fail(EX_NOINPUT,
+                        "%s: it is neither a transaction log nor a snapshot of "
+                        "a server that has its own name, snapshot.NUMBER",
+                        path);
 }
 
 /* --- finding the files --- */
@@ -284,9 +276,8 @@ static int add_entries(struct txnlogs *logs, const char *path)
     while (code == 0 && (entry = readdir(dir)) != NULL) {
         int len = snprintf(file, sizeof(file), "%s/%s", path, entry->d_name);
 
-        code = (size_t)len < sizeof(file)
-                   ? add_file(logs, file, false)
-                   : fail(path, strerror(ENAMETOOLONG), EX_NOINPUT);
+        code = (size_t)len < sizeof(file) ? add_file(logs, file, false)
+                                          : fail_errno(path, ENAMETOOLONG);
     }
     (void)closedir(dir);
     return code;
@@ -303,10 +294,11 @@ static int add_directory(struct txnlogs *logs, const char *path)
         (void)snprintf(below, sizeof(below), "%s", path);
     int code = add_entries(logs, below);
     if (code == 0 && logs->logs.count + logs->snapshots.count == before)
-        return fail(path,
-                    "has no log.NUMBER, nor has its version-2 (--from takes "
-                    "the dataLogDir or dataDir of zoo.cfg)",
-                    EX_NOINPUT);
+        return lockctl_fail(EX_NOINPUT,
+                            "%s: has no log.NUMBER, nor has its version-2 "
+                            "(--from takes the dataLogDir or dataDir of "
+                            "zoo.cfg)",
+                            path);
     return code;
 }
 
@@ -338,14 +330,6 @@ void txnlogs_done(struct txnlogs *logs)
 
 /* --- all files --- */
 
-static void note(struct txnlogs *logs, const char *path, const char *what)
-{
-    char text[384];
-
-    notes_add(&logs->notes, "%s: %s", escape_string(path, text, sizeof(text)),
-              what);
-}
-
 static int by_zxid(const void *a, const void *b)
 {
     const struct txnlogs_file *x = a;
@@ -376,13 +360,10 @@ static void offer(struct playing *p, const struct txnlogs_file *f)
         p->player->snapshot == NULL
             ? NULL
             : p->player->snapshot(f->path, f->zxid, p->player->user);
-    char what[256];
 
-    if (failure == NULL)
-        return;
-    (void)snprintf(what, sizeof(what), "the snapshot cannot be read: %s",
-                   failure);
-    note(p->logs, f->path, what);
+    if (failure != NULL)
+        notes_add(&p->logs->notes, "%s: the snapshot cannot be read: %s",
+                  f->path, failure);
 }
 
 /* The snapshots of the state before a transaction, or `after` it. Those of a
@@ -426,11 +407,12 @@ static void play_file(struct playing *p, const char *path)
     while (error == 0 && txnlog_next(&log, &txn))
         play_one(p, &txn);
     if (error != 0)
-        note(p->logs, path,
-             error == EBADMSG ? "not a transaction log that this tool can read"
-                              : strerror(error));
+        notes_add(&p->logs->notes, "%s: %s", path,
+                  error == EBADMSG
+                      ? "not a transaction log that this tool can read"
+                      : strerror(error));
     if (log.damaged)
-        note(p->logs, path, "it ends with a damaged record");
+        notes_add(&p->logs->notes, "%s: it ends with a damaged record", path);
     txnlog_close(&log);
 }
 

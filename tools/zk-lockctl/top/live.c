@@ -56,16 +56,6 @@ static int start_mirror(struct live *l)
     return mirror_start(&opts, &l->mirror);
 }
 
-/* Directories of locks come and go with them. */
-static void note_missing(const char *root, struct scan *scan)
-{
-    char path[256];
-
-    if (scan->missing)
-        notes_add(&scan->notes, "%s does not exist",
-                  escape_string(root, path, sizeof(path)));
-}
-
 /* If it is time, and all locks are known. */
 static void on_look(struct live *l)
 {
@@ -86,7 +76,8 @@ static void on_look(struct live *l)
     t->error[0] = '\0';
     if (rc == ZKR_OK) {
         scan = mirror_scan(l->mirror);
-        note_missing(t->root, &scan);
+        if (scan.missing) /* directories of locks come and go with them */
+            notes_add(&scan.notes, "%s does not exist", t->root);
         top_take(t, &scan);
     }
     l->due_ms = clock_now_ms() + LOOK_MS;
