@@ -122,7 +122,6 @@ static int compare(const void *a, const void *b, void *user)
     return result != 0 ? result : strcmp((*x)->path, (*y)->path);
 }
 
-/* A row of several holders names none of them. */
 static bool is_held_by(const struct lock *lock, const char *filter)
 {
     char who[WHO_MAX];
@@ -139,11 +138,9 @@ static bool is_held_by(const struct lock *lock, const char *filter)
 static bool passes(const struct lock *lock, const char *filter)
 {
     char path[PATH_TEXT_MAX];
-    char who[WHO_MAX];
 
     return filter[0] == '\0' ||
            strcasestr(cell_path(lock->path, path), filter) != NULL ||
-           strcasestr(cell_holder(lock, who), filter) != NULL ||
            is_held_by(lock, filter);
 }
 

@@ -5,11 +5,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "common/escape.h"
 #include "text/lock_fields.h"
-
-#define COUNT(items) ((int)(sizeof(items) / sizeof((items)[0])))
 
 enum { HEADS = 3, HEAD_LINES, FOOT_LINES = 1 };
 
@@ -289,28 +288,33 @@ static void draw_list(struct top *t)
 
 /* --- help and keys --- */
 
-static void draw_help(const struct top *t, int count)
-{
-    static const char *const text[] = {
-        "Up Down j k  PgUp PgDn  Home End g G",
-        "             move; the cursor follows its lock, but on the first line",
-        "             it stays",
-        "Enter        the queue of the lock: who holds, who waits for whom",
-        "Esc q        back; Esc also ends a filter, q at last the program",
-        "s > <        sort by the next, or the previous column",
-        "r            the other way round",
-        "/            only locks and holders with this text; Enter keeps it",
-        "o            the owners, by the locks they hold; Enter: those of one",
-        "R            ask the holder to give the lock back: zk-lockctl revoke",
-        "K            break the lock, the last resort: zk-lockctl break",
-        "h ?          this help",
-        "HELD         at most: since the node was made",
-        "LONGEST      how long the one that waits longest has waited",
-        "TOKEN        fencing token of the holder, for break --token",
-    };
+const char top_keys[] =
+    "Up Down j k  PgUp PgDn  Home End g G\n"
+    "             move; the cursor follows its lock, but on the first line\n"
+    "             it stays\n"
+    "Enter        the queue of the lock: who holds, who waits for whom\n"
+    "Esc q        back; Esc also ends a filter, q at last the program\n"
+    "s > <        sort by the next, or the previous column\n"
+    "r            the other way round\n"
+    "/            only locks and holders with this text; Enter keeps it\n"
+    "o            the owners, by the locks they hold; Enter: those of one\n"
+    "R            ask the holder to give the lock back: zk-lockctl revoke\n"
+    "K            break the lock, the last resort: zk-lockctl break\n"
+    "h ?          this help\n"
+    "HELD         at most: since the node was made\n"
+    "LONGEST      how long the one that waits longest has waited\n"
+    "TOKEN        fencing token of the holder, for break --token\n";
 
-    for (int i = 0; i < count && i < COUNT(text); i++)
-        write_line(t, 2 + i, TOP_PLAIN, "%s", text[i]);
+static void draw_help(const struct top *t, int end)
+{
+    const char *line = top_keys;
+
+    for (int y = 2; y < end && *line != '\0'; y++) {
+        int len = (int)strcspn(line, "\n");
+
+        write_line(t, y, TOP_PLAIN, "%.*s", len, line);
+        line += len + 1;
+    }
 }
 
 /* The most important keys are first: a narrow screen cuts the rest. */
@@ -353,7 +357,7 @@ void top_draw(struct top *t)
     top_settle(t);
     draw_title(t);
     if (t->help) {
-        draw_help(t, last - 2);
+        draw_help(t, last);
     } else {
         draw_head(t);
         draw_list(t);

@@ -125,6 +125,8 @@ enum top_action top_press(struct top *top, uint32_t key);
 
 /* --- picture.c --- */
 
+extern const char top_keys[]; /* the help: lines */
+
 /* How many rows of a list fit. */
 size_t top_page(const struct top *top);
 /* Paints each line that is not empty; none is wider than the screen. */

@@ -54,10 +54,6 @@ const struct verb verb_top = {
     .options = options,
     .into = &t,
     .takes = TAKES_PATH,
-    .help =
-        "Keys: arrows move, Enter shows a queue, / filters, s sorts, r\n"
-        "reverses, o lists owners, R asks the holder to give the lock back, K\n"
-        "breaks it by its token, ? is the help, q goes back and at last ends\n"
-        "it.\n",
+    .help = top_keys,
     .run = top,
 };
