@@ -105,26 +105,20 @@ int lock_list(zkr_session *session, const char *path, uint32_t reads,
     return ZKR_OK;
 }
 
-static bool is_semaphore(zkr_session *session, const char *path)
-{
-    struct lock lock = { .list = NULL };
-    bool is_one =
-        lock_list(session, path, 1, 0, &lock) == ZKR_OK && lock.list->semaphore;
-
-    lock_done(&lock);
-    return is_one;
-}
-
 const char *scan_whole(zkr_session *session, const char *path,
                        char room[ZKR_PATH_MAX + 1])
 {
     const char *name = strrchr(path, '/');
+    struct lock lock = { .list = NULL };
 
     if (name == NULL || name == path ||
         zkr__part_of_dir(name + 1) == ZKR__PART_PATH)
         return path;
     (void)snprintf(room, ZKR_PATH_MAX + 1, "%.*s", (int)(name - path), path);
-    return is_semaphore(session, room) ? room : path;
+    bool is_part =
+        lock_list(session, room, 1, 0, &lock) == ZKR_OK && lock.list->semaphore;
+    lock_done(&lock);
+    return is_part ? room : path;
 }
 
 /* A path that begins without a slash is below "/locks". */

@@ -145,21 +145,18 @@ static int rank_of(const struct field *f)
     return f->wide ? GRID_MAX + f->rank : f->rank;
 }
 
-/* The column that is given up next after that one; or that is kept before all
- * others. */
-static size_t next_column(const struct grid *g, size_t after)
+/* The columns: first the one that is kept before all others. */
+static void sort_by_rank(const struct grid *g, size_t order[GRID_MAX])
 {
-    size_t next = g->count;
-
     for (size_t i = 0; i < g->count; i++) {
-        int rank = rank_of(g->columns[i]);
-        int last = after == SIZE_MAX ? -1 : rank_of(g->columns[after]);
-        bool later = rank > last || (rank == last && i > after);
+        size_t k = i;
 
-        if (later && (next == g->count || rank < rank_of(g->columns[next])))
-            next = i;
+        for (; k > 0 &&
+               rank_of(g->columns[order[k - 1]]) > rank_of(g->columns[i]);
+             k--)
+            order[k] = order[k - 1];
+        order[k] = i;
     }
-    return next;
 }
 
 static int least_of(const struct grid *g, size_t i)
@@ -171,29 +168,30 @@ static int least_of(const struct grid *g, size_t i)
 
 void grid_fit(struct grid *g, int width)
 {
+    size_t order[GRID_MAX];
     int left = width + 1; /* there is no gap before the first */
 
     memset(g->widths, 0, sizeof(g->widths));
-    for (size_t i = next_column(g, SIZE_MAX); i < g->count;
-         i = next_column(g, i)) {
-        int least = least_of(g, i);
+    sort_by_rank(g, order);
+    for (size_t k = 0; k < g->count; k++) {
+        int least = least_of(g, order[k]);
 
-        if (left == width + 1 && least > width)
+        if (k == 0 && least > width)
             least = width;
         if (least + 1 > left)
             break;
-        g->widths[i] = least;
+        g->widths[order[k]] = least;
         left -= least + 1;
     }
-    for (size_t i = next_column(g, SIZE_MAX); i < g->count;
-         i = next_column(g, i)) {
-        int more = g->wanted[i] - g->widths[i];
+    for (size_t k = 0; k < g->count; k++) {
+        int *at = &g->widths[order[k]];
+        int more = g->wanted[order[k]] - *at;
 
-        if (g->widths[i] == 0 || more <= 0)
+        if (*at == 0 || more <= 0)
             continue;
         if (more > left)
             more = left;
-        g->widths[i] += more;
+        *at += more;
         left -= more;
     }
 }

@@ -19,15 +19,10 @@ static void write_label(FILE *out, const char *name, const char *value)
     (void)fputc('"', out);
 }
 
-static void write_type(FILE *out, const char *name, const char *help,
+static void write_head(FILE *out, const char *name, const char *help,
                        const char *type)
 {
     (void)fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
-}
-
-static void write_head(FILE *out, const char *name, const char *help)
-{
-    write_type(out, name, help, "gauge");
 }
 
 static void write_seconds(FILE *out, int64_t ms)
@@ -81,7 +76,7 @@ static void write_causes(FILE *out, const struct zkr_counters *session)
 {
     static const char name[] = "zklock_connection_faults_total";
 
-    write_type(out, name, "What stood in the way of a connection, how often.",
+    write_head(out, name, "What stood in the way of a connection, how often.",
                "counter");
     for (int i = ZKR_CAUSE_NONE + 1; i < ZKR_CAUSES; i++)
         (void)fprintf(out, "%s{cause=\"%s\"} %" PRIu64 "\n", name,
@@ -90,14 +85,15 @@ static void write_causes(FILE *out, const struct zkr_counters *session)
 
 static void write_locks(FILE *out, const struct scan *scan, int64_t took_ms)
 {
-    write_head(out, "zklock_scan_seconds", "How long listing them took.");
+    write_head(out, "zklock_scan_seconds", "How long listing them took.",
+               "gauge");
     (void)fputs("zklock_scan_seconds", out);
     write_seconds(out, took_ms);
     write_head(out, "zklock_scan_complete",
-               "0 when a limit or an ACL has kept locks out.");
+               "0 when a limit or an ACL has kept locks out.", "gauge");
     (void)fprintf(out, "zklock_scan_complete %d\n", scan->notes.count == 0);
     for (size_t k = 0; k < sizeof(gauges) / sizeof(gauges[0]); k++) {
-        write_head(out, gauges[k].name, gauges[k].help);
+        write_head(out, gauges[k].name, gauges[k].help, "gauge");
         for (size_t i = 0; i < scan->count; i++) {
             if (scan->locks[i].error == ZKR_OK)
                 write_gauge(out, &gauges[k], &scan->locks[i]);
@@ -108,7 +104,7 @@ static void write_locks(FILE *out, const struct scan *scan, int64_t took_ms)
 void metrics_write(FILE *out, const struct scan *scan, int64_t took_ms,
                    const struct zkr_counters *session)
 {
-    write_head(out, "zklock_up", "Whether the locks could be listed.");
+    write_head(out, "zklock_up", "Whether the locks could be listed.", "gauge");
     (void)fprintf(out, "zklock_up %d\n", scan != NULL);
     if (scan != NULL)
         write_locks(out, scan, took_ms);
