@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/escape.h"
-#include "common/grow.h"
 #include "common/now.h"
 #include "common/words.h"
 #include "model/breaking.h"
@@ -35,14 +34,10 @@ static const struct opt options[] = {
 #undef AT
 /* clang-format on */
 
-/* A lock as it was before its holders were asked: the request replaces what
- * their nodes say of them. They are known by their tokens: names of nodes may
- * come back. */
-struct asked {
-    const struct lock *before;
-    bool *items; /* of its contenders: it was asked */
-    bool deaf;   /* somebody holds who was not asked */
-};
+static bool is_meant(const struct contender *c)
+{
+    return c->node->holds && contender_is_by(c, order.holder);
+}
 
 /* A reason reaches also those who have been asked before, and read it. */
 static int ask_one(struct lockctl *ctl, const struct lock *lock,
@@ -88,32 +83,32 @@ static bool is_heard(const struct lockctl *ctl, const struct contender *c)
     return false;
 }
 
-static int ask(struct lockctl *ctl, struct asked *asked)
+static int ask(struct lockctl *ctl, const struct lock *lock)
 {
-    const struct lock *lock = asked->before;
     int code = 0;
 
     for (size_t i = 0; i < lock->count && code == 0; i++) {
-        const struct contender *c = &lock->items[i];
+        struct contender *c = &lock->items[i];
 
-        if (!c->node->holds || !contender_is_by(c, order.holder))
+        if (!is_meant(c) || !is_heard(ctl, c))
             continue;
-        asked->items[i] = is_heard(ctl, c);
-        asked->deaf = asked->deaf || !asked->items[i];
-        if (asked->items[i])
-            code = ask_one(ctl, lock, c);
+        code = ask_one(ctl, lock, c);
+        c->owner.is_asked = true;
     }
     return code;
 }
 
-/* The next of them, after so many contenders, that still holds; NULL. */
-static const struct contender *next_holder(const struct asked *asked,
-                                           const struct lock *now, size_t *i)
+/* The next who was asked, or was not, after so many contenders, and still
+ * holds; NULL. They are known by their tokens: the request has replaced what
+ * their nodes said of them, and names of nodes may come back. */
+static const struct contender *next_holder(const struct lock *before,
+                                           const struct lock *now, bool asked,
+                                           size_t *i)
 {
-    while (*i < asked->before->count) {
-        const struct contender *c = &asked->before->items[*i];
+    while (*i < before->count) {
+        const struct contender *c = &before->items[(*i)++];
 
-        if (asked->items[(*i)++] &&
+        if (is_meant(c) && c->owner.is_asked == asked &&
             lock_find(now, c->node->token, true, NULL) != NULL)
             return c;
     }
@@ -121,7 +116,7 @@ static const struct contender *next_holder(const struct asked *asked,
 }
 
 static void say_next_step(const struct lockctl *ctl, const struct lock *now,
-                          const struct asked *asked)
+                          const struct lock *before)
 {
     char *path = shell_path(now->path);
     const struct contender *c;
@@ -129,7 +124,7 @@ static void say_next_step(const struct lockctl *ctl, const struct lock *now,
     char stop[STOP_MAX];
     char token[WORD_MAX];
 
-    for (size_t i = 0; (c = next_holder(asked, now, &i)) != NULL;)
+    for (size_t i = 0; (c = next_holder(before, now, true, &i)) != NULL;)
         lockctl_say(ctl,
                     "%s has not given it back; stop %s, or: zk-lockctl "
                     "break --token %s %s",
@@ -139,18 +134,18 @@ static void say_next_step(const struct lockctl *ctl, const struct lock *now,
 }
 
 /* Until none of them holds, as it is then. */
-static int await(struct lockctl *ctl, const struct asked *asked,
+static int await(struct lockctl *ctl, const struct lock *before,
                  int64_t deadline_ms, struct lock *ret_now)
 {
-    uint32_t reads = one_lock_reads(ctl, (uint32_t)asked->before->holders + 1);
+    uint32_t reads = one_lock_reads(ctl, (uint32_t)before->holders + 1);
 
     for (;;) {
         int64_t left = deadline_ms - clock_now_ms();
         size_t first = 0;
-        int code = scan_lock(ctl->session, asked->before->path, reads, SCAN_ANY,
-                             ret_now);
+        int code =
+            scan_lock(ctl->session, before->path, reads, SCAN_ANY, ret_now);
 
-        if (code != 0 || next_holder(asked, ret_now, &first) == NULL)
+        if (code != 0 || next_holder(before, ret_now, true, &first) == NULL)
             return code;
         if (left <= 0)
             return EX_TEMPFAIL;
@@ -160,18 +155,19 @@ static int await(struct lockctl *ctl, const struct asked *asked,
 }
 
 /* Until its holders have given it back. */
-static int see_to_end(struct lockctl *ctl, const struct asked *asked,
+static int see_to_end(struct lockctl *ctl, const struct lock *before,
                       int64_t deadline_ms)
 {
     struct lock now = { .path = NULL };
-    int code = await(ctl, asked, deadline_ms, &now);
+    int code = await(ctl, before, deadline_ms, &now);
+    size_t deaf = 0;
     int printed;
 
     if (now.path == NULL)
         return code;
     if (code == EX_TEMPFAIL)
-        say_next_step(ctl, &now, asked);
-    if (code == 0 && asked->deaf)
+        say_next_step(ctl, &now, before);
+    if (code == 0 && next_holder(before, &now, false, &deaf) != NULL)
         code = EX_TEMPFAIL;
     if (code == 0 || code == EX_TEMPFAIL) {
         one_lock_say(ctl, &now);
@@ -187,23 +183,16 @@ static int see_to_end(struct lockctl *ctl, const struct asked *asked,
 static int revoke_locks(struct lockctl *ctl, const struct lock *locks,
                         size_t count)
 {
-    struct asked *asked = enough(calloc(count + 1, sizeof(*asked)));
     int code = 0;
 
-    for (size_t i = 0; code == 0 && i < count; i++) {
-        asked[i].before = &locks[i];
-        asked[i].items = enough(calloc(locks[i].count + 1, sizeof(bool)));
-        code = ask(ctl, &asked[i]);
-    }
+    for (size_t i = 0; code == 0 && i < count; i++)
+        code = ask(ctl, &locks[i]);
     int64_t deadline_ms = clock_now_ms() + order.wait_ms;
     for (size_t i = 0; i < count && (code == 0 || code == EX_TEMPFAIL); i++) {
-        int one = see_to_end(ctl, &asked[i], deadline_ms);
+        int one = see_to_end(ctl, &locks[i], deadline_ms);
 
         code = code == 0 || one != 0 ? one : code;
     }
-    for (size_t i = 0; i < count; i++)
-        free(asked[i].items);
-    free(asked);
     return code;
 }
 
