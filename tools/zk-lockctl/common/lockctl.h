@@ -59,7 +59,6 @@ struct lockctl {
 /* The arguments that a verb takes behind its options. */
 enum takes {
     TAKES_WORDS, /* what it reads itself */
-    TAKES_FIRST, /* a lock, and more; likewise */
     TAKES_LOCK,  /* one lock */
     TAKES_PATH,  /* a path; "/" without one */
     TAKES_PATHS, /* any number of paths; "/" without one */

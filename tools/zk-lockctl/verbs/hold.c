@@ -90,7 +90,6 @@ const struct verb verb_hold = {
     .usage = "[OPTION]... LOCK [--and LOCK]...",
     .summary = "Hold a lock in a shell, which evaluates what this prints",
     .options = options,
-    .takes = TAKES_FIRST,
     .ends_at_argument = true,
     .lends_stdout = true,
     .help = "In a script: " HOLD_IDIOM "\n"
@@ -114,7 +113,6 @@ const struct verb verb_release = {
     .name = "release",
     .usage = "[LOCK]",
     .summary = "Give back a lock that hold keeps for the shell",
-    .takes = TAKES_FIRST,
     .help =
         "LOCK may be left out where the shell has held one only. It answers "
         "when the\n"
