@@ -275,19 +275,13 @@ static size_t count_asked(const struct asking *all, size_t n)
 
 /* One line for each: "server.1=zk1:2888:3888:participant;2181". A server that
  * stands alone has none. */
-static size_t count_members(const char *config, size_t size)
+static size_t count_members(const char *config)
 {
-    static const char key[] = "server.";
-    const char *end = config + size;
     size_t count = 0;
 
-    for (const char *line = config; line != NULL && line < end;) {
-        size_t left = (size_t)(end - line);
-
-        count += left >= strlen(key) && memcmp(line, key, strlen(key)) == 0;
-        line = memchr(line, '\n', left);
-        line += line != NULL;
-    }
+    for (const char *at = config;
+         at != NULL && (at = strstr(at, "server.")) != NULL; at++)
+        count += at == config || at[-1] == '\n';
     return count > 0 ? count : 1;
 }
 
@@ -324,7 +318,7 @@ static size_t ensemble_size(const struct lockctl *ctl,
                         : zkr_session_get(ctl->session, ENSEMBLE_CONFIG,
                                           ctl->timeout_ms, &reply);
     if (rc == ZKR_OK)
-        count = count_members(reply->data, reply->len);
+        count = count_members(reply->data);
     zkr_reply_free(reply);
     return count;
 }

@@ -39,9 +39,8 @@ struct mirror_opts {
     struct scan_opts look; /* which of the locks; how long, of `once` */
     int64_t pause_ms; /* the least time between two lists of a directory; large
                          directories have more */
-    /* Called when there may be news, on a thread of the session. */
-    void (*wake)(void *user);
-    void *user;
+    /* Called when there may be news, on a thread of the session; or NULL. */
+    void (*wake)(void);
 };
 
 /* ZKR_OK, or an error of the library with its sentence. One that looks one time

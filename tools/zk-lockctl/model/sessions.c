@@ -73,15 +73,14 @@ static void free_ended(struct tree_session *s)
 
 void session_unlock(struct mirror *t)
 {
-    void (*wake)(void *user) = t->opts.wake;
-    void *user = t->opts.user;
+    void (*wake)(void) = t->opts.wake;
 
     free_ended(t->running);
     t->running = NULL;
     (void)pthread_cond_broadcast(&t->changed);
     (void)pthread_mutex_unlock(&t->mutex);
     if (wake != NULL)
-        wake(user);
+        wake();
 }
 
 void session_sync(struct tree_session *s)

@@ -3,8 +3,24 @@
  * transactions, each once, whichever servers wrote them. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "common/notes.h"
-#include "model/wire.h"
+
+struct bytes {
+    const char *at;
+    size_t size;
+};
+
+/* Bytes that a ZooKeeper server has written (jute), of which numbers and texts
+ * are taken off the front. */
+struct wire {
+    const unsigned char *at;
+    size_t left;
+    bool failed;
+};
 
 /* --- one transaction: its header, and the nodes that it creates, deletes or
  * writes. Its bytes may be anything --- */

@@ -275,12 +275,6 @@ static int look(struct watch *w)
 
 /* --- the verb --- */
 
-static void wake(void *user)
-{
-    (void)user;
-    stop_wake();
-}
-
 /* Until the connection is back, or the session over; false as soon as it is
  * time to end. */
 static bool wait_for_connection(const struct lockctl *ctl)
@@ -320,7 +314,7 @@ static int start(struct watch *w)
         .below = w->all,
         .look.reads = SCAN_ALL,
         .pause_ms = w->pause_ms,
-        .wake = wake,
+        .wake = stop_wake,
     };
     int code = lockctl_connect(w->ctl);
 
