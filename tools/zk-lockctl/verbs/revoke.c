@@ -68,13 +68,18 @@ static int ask_one(struct lockctl *ctl, const struct lock *lock,
     return 0;
 }
 
+static bool hears(const struct contender *c)
+{
+    return c->owner.is_asked || zkr__hears_requests(c->node, c->dialect);
+}
+
 /* Of others the request would only replace the record of the owner. */
 static bool is_heard(const struct lockctl *ctl, const struct contender *c)
 {
     bool unknown = c->dialect == ZKR__DIALECT_UNKNOWN;
     char who[WHO_MAX];
 
-    if (c->owner.is_asked || zkr__hears_requests(c->node, c->dialect))
+    if (hears(c))
         return true;
     lockctl_say(ctl, "%s is not asked: %s %s", contender_who(c, who),
                 unknown ? "its node does not tell whether its client"
@@ -88,12 +93,10 @@ static int ask(struct lockctl *ctl, const struct lock *lock)
     int code = 0;
 
     for (size_t i = 0; i < lock->count && code == 0; i++) {
-        struct contender *c = &lock->items[i];
+        const struct contender *c = &lock->items[i];
 
-        if (!is_meant(c) || !is_heard(ctl, c))
-            continue;
-        code = ask_one(ctl, lock, c);
-        c->owner.is_asked = true;
+        if (is_meant(c) && is_heard(ctl, c))
+            code = ask_one(ctl, lock, c);
     }
     return code;
 }
@@ -108,7 +111,7 @@ static const struct contender *next_holder(const struct lock *before,
     while (*i < before->count) {
         const struct contender *c = &before->items[(*i)++];
 
-        if (is_meant(c) && c->owner.is_asked == asked &&
+        if (is_meant(c) && hears(c) == asked &&
             lock_find(now, c->node->token, true, NULL) != NULL)
             return c;
     }
