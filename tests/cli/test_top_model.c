@@ -350,7 +350,7 @@ TEST(the_list_scrolls_with_the_cursor)
 TEST(the_picture_fits_80_columns)
 {
     look_at_three(65000);
-    line_is(0, "zk-lockctl top zk1:2181 connected 00:17:45Z");
+    line_is(0, "zk-lockctl top connected 00:17:45Z zk1:2181");
     line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s");
     line_is(3, "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN");
     line_is(6, "/c mutex zkrecipes held host-d:43 job <=1m05s 2 1m05s 1");

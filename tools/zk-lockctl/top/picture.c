@@ -30,23 +30,6 @@ write_line(const struct top *t, int y, enum top_style style, const char *format,
     t->paint(y, style, line);
 }
 
-/* The left text is cut, to a quarter of the line; then the right is left out.
- */
-static void write_both(const struct top *t, int y, enum top_style style,
-                       const char *left, const char *right)
-{
-    char text[GRID_CELL_MAX];
-    int rest = t->width - grid_width(right) - 2;
-
-    if (rest < t->width / 4) {
-        write_line(t, y, style, "%s", left);
-        return;
-    }
-    grid_cut(left, rest, false, text);
-    write_line(t, y, style, "%s%*s%s", text, rest + 2 - grid_width(text), "",
-               right);
-}
-
 /* A row of a table. */
 static void write_row(const struct top *t, int y, enum top_style style,
                       size_t row)
@@ -63,17 +46,15 @@ static void write_row(const struct top *t, int y, enum top_style style,
 
 /* --- the head: the ensemble, totals, what is wrong --- */
 
+/* The servers may be many: they are last, and cut. */
 static void draw_title(const struct top *t)
 {
-    char left[GRID_CELL_MAX];
-    char right[200];
     char clock[WORD_MAX] = "";
 
     if (t->scan.at_ms != 0)
         (void)word_clock(t->scan.at_ms, clock);
-    (void)snprintf(left, sizeof(left), "zk-lockctl top  %.1000s", t->ensemble);
-    (void)snprintf(right, sizeof(right), "%s  %s", t->state, clock);
-    write_both(t, 0, TOP_BOLD, left, right);
+    write_line(t, 0, TOP_BOLD, "zk-lockctl top  %s  %s  %s", t->state, clock,
+               t->ensemble);
 }
 
 /* "2 locks, 1 held, 3+ waiting, longest 4m12s". */
@@ -331,11 +312,9 @@ static void draw_hints(const struct top *t, int y)
 static void draw_filter(const struct top *t, int y)
 {
     char filter[sizeof(t->filter) * 4];
-    char text[sizeof(filter) + 16];
 
-    (void)snprintf(text, sizeof(text), "/%s_",
-                   escape_string(t->filter, filter, sizeof(filter)));
-    write_both(t, y, TOP_BAR, text, "Enter keep  Esc clear");
+    write_line(t, y, TOP_BAR, "/%s_  Enter keep  Esc clear",
+               escape_string(t->filter, filter, sizeof(filter)));
 }
 
 /* A smaller screen has one row of a list, and what is below is not seen. */
