@@ -354,12 +354,6 @@ bool mirror_next(struct mirror *m, int64_t end_ms, struct lock *ret_lock)
 
 /* --- all of it --- */
 
-/* A growing list of locks, and of what stands in the way. */
-struct census {
-    struct scan *scan;
-    const struct znode *denied; /* the first */
-};
-
 static bool is_wanted(const struct znode *z, const struct lock *lock)
 {
     const struct mirror_opts *o = &z->tree->opts;
@@ -382,20 +376,17 @@ static void count_lock(struct scan *scan, struct znode *z)
         lock_done(&lock);
 }
 
-static void count_dir(struct census *c, struct znode *z, bool locks)
+static void count_dir(struct scan *scan, struct znode *z, bool locks)
 {
     bool denied = znode_refusal(z) != ZKR_OK;
 
-    if (denied) {
-        if (c->denied == NULL)
-            c->denied = z;
-        c->scan->denied++;
-    }
+    if (denied && scan->denied++ == 0)
+        z->tree->denied = z;
     if (locks && (z->listed || (denied && !z->tree->opts.below)))
-        count_lock(c->scan, z);
+        count_lock(scan, z);
     for (size_t i = 0; i < z->count; i++) {
         if (z->kids[i]->is_dir)
-            count_dir(c, z->kids[i], locks);
+            count_dir(scan, z->kids[i], locks);
     }
 }
 
@@ -412,36 +403,30 @@ static void note_cuts(const struct mirror *t, struct notes *notes)
                   "looked at only every 10s, or not at all");
 }
 
-static void note(const struct mirror *m, const struct census *c,
-                 struct notes *notes)
+static void count_all_locked(struct mirror *m, struct scan *scan, bool locks,
+                             struct notes *notes)
 {
     char more[64] = "";
 
-    note_cuts(m, notes);
-    if (c->denied == NULL)
-        return;
-    if (c->scan->denied > 1)
-        (void)snprintf(more, sizeof(more), ", and %zu more node%s",
-                       c->scan->denied - 1, word_plural(c->scan->denied - 1));
-    notes_add(notes, "%s%s could not be looked at: %s%s", c->denied->path, more,
-              zkr_strerror(c->denied->error),
-              c->denied->error == ZKR_ZNOAUTH ? "; see --auth-file" : "");
-}
-
-static void count_all_locked(struct mirror *m, struct census *c, bool locks)
-{
     for (size_t i = 0; i < m->root_count; i++)
-        count_dir(c, m->roots[i], locks);
+        count_dir(scan, m->roots[i], locks);
+    note_cuts(m, notes);
+    if (scan->denied == 0)
+        return;
+    if (scan->denied > 1)
+        (void)snprintf(more, sizeof(more), ", and %zu more node%s",
+                       scan->denied - 1, word_plural(scan->denied - 1));
+    notes_add(notes, "%s%s could not be looked at: %s%s", m->denied->path, more,
+              zkr_strerror(m->denied->error),
+              m->denied->error == ZKR_ZNOAUTH ? "; see --auth-file" : "");
 }
 
 void mirror_note(struct mirror *m, struct notes *notes)
 {
     struct scan scan = { .locks = NULL };
-    struct census c = { .scan = &scan };
 
     (void)pthread_mutex_lock(&m->mutex);
-    count_all_locked(m, &c, false);
-    note(m, &c, notes);
+    count_all_locked(m, &scan, false, notes);
     (void)pthread_mutex_unlock(&m->mutex);
 }
 
@@ -475,12 +460,10 @@ static void limit(struct mirror *m, struct scan *scan)
 struct scan mirror_scan(struct mirror *m)
 {
     struct scan scan = { .at_ms = clock_wall_ms() };
-    struct census c = { .scan = &scan };
 
     (void)pthread_mutex_lock(&m->mutex);
     tree_take_all_news(m);
-    count_all_locked(m, &c, true);
-    note(m, &c, &scan.notes);
+    count_all_locked(m, &scan, true, &scan.notes);
     scan.cut = m->cut || m->late;
     scan.missing = true;
     for (size_t i = 0; i < m->root_count; i++)

@@ -96,9 +96,11 @@ struct mirror {
     struct znode **roots;   /* room for as many as paths */
     size_t root_count;
     size_t dirs;
-    size_t made;    /* directories ever */
-    size_t visited; /* directories that have answered */
-    size_t locks;   /* directories with contenders */
+    size_t made;          /* directories ever */
+    size_t visited;       /* directories that have answered */
+    struct znode *denied; /* the first, at the last count, that may not be
+                             listed */
+    size_t locks;         /* directories with contenders */
     struct tree_session sessions[SESSIONS_MAX];
     size_t session_count;
     struct tree_session *running; /* its callback has the mutex; or NULL */
