@@ -136,25 +136,9 @@ int64_t sequence_of(zkr_grant *g)
     return strtoll(node + strlen(node) - 10, NULL, 10);
 }
 
-/* Asks the server whether our session has a watch on it. */
-static bool is_watched(const char *node)
-{
-    char *wchp = server_4lw(the_server, "wchp"); /* "path\n\tsession\n..." */
-    char *entry = wchp == NULL ? NULL : strstr(wchp, node);
-    bool found = false;
-    const char *session =
-        textf("\t0x%llx\n", (unsigned long long)zkr_session_id(s));
-
-    while (!found && entry != NULL && (entry = strchr(entry, '\n')) != NULL &&
-           entry[1] == '\t')
-        found = strncmp(++entry, session, strlen(session)) == 0;
-    free(wchp);
-    return found;
-}
-
 void be_quiet(zkr_grant *g)
 {
-    AWAIT(is_watched(node_of(g)));
+    AWAIT(server_watches(the_server, node_of(g), zkr_session_id(s)) > 0);
     settle(s);
     proxy_reset_counts(proxy);
 }

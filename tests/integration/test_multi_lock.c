@@ -289,7 +289,7 @@ static void delete_watched(const char *dir)
     const char *node = textf("%s/%s", dir, name);
 
     free(name);
-    AWAIT(server_watches(the_server, node) > 0);
+    AWAIT(server_watches(the_server, node, 0) > 0);
     assert_int_equal(admin_delete(admin, node), ZOK);
 }
 

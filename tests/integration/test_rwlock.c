@@ -130,22 +130,6 @@ TEST(a_reader_behind_two_writers_waits_for_both)
     release(hand_on(first, &last));
 }
 
-/* -1 when the server knows no watch on that node. */
-static int count_watchers(const char *node)
-{
-    char *wchp = server_4lw(the_server, "wchp"); /* "path\n\tsession\n..." */
-    char *entry = wchp == NULL ? NULL : strstr(wchp, node);
-    int count = entry == NULL ? -1 : 0;
-
-    while (entry != NULL && (entry = strchr(entry, '\n')) != NULL &&
-           entry[1] == '\t') {
-        count++;
-        entry++;
-    }
-    free(wchp);
-    return count;
-}
-
 /* A herd would show as a node watched by more than the one behind it. */
 TEST(each_watches_only_whom_it_waits_for)
 {
@@ -153,27 +137,27 @@ TEST(each_watches_only_whom_it_waits_for)
     struct waiter second;
     struct waiter readers[2];
     struct waiter last;
-    char *names[5];
+    const char *nodes[5];
 
     queue_up(&second, by_writing, lock);
     queue_up(&readers[0], by_reading, rival);
     queue_up(&readers[1], by_reading, rival);
     queue_up(&last, by_writing, lock);
-    for (size_t i = 0; i < 5; i++)
-        names[i] = nth_child(dir, i);
-    AWAIT(count_watchers(names[3]) == 1);
+    for (size_t i = 0; i < 5; i++) {
+        AUTO(text) name = nth_child(dir, i);
+        nodes[i] = textf("%s/%s", dir, name);
+    }
+    AWAIT(server_watches(the_server, nodes[3], 0) == 1);
     /* Sessions are counted: the holder watches its own node, and so does the
      * one of its session behind it, whose node the readers watch. */
-    AWAIT(count_watchers(names[0]) == 1);
-    AWAIT(count_watchers(names[1]) == 2);
-    assert_int_equal(count_watchers(names[2]), -1);
-    assert_int_equal(count_watchers(names[4]), -1);
+    AWAIT(server_watches(the_server, nodes[0], 0) == 1);
+    AWAIT(server_watches(the_server, nodes[1], 0) == 2);
+    assert_int_equal(server_watches(the_server, nodes[2], 0), 0);
+    assert_int_equal(server_watches(the_server, nodes[4], 0), 0);
     release(hand_on(first, &second));
     release(granted(&readers[0]));
     release(granted(&readers[1]));
     release(granted(&last));
-    for (size_t i = 0; i < 5; i++)
-        free(names[i]);
 }
 
 /* -- asynchronous, cancelled, lost ---------------------------------------- */

@@ -242,7 +242,7 @@ TEST(one_without_its_turn_queues_again)
         AUTO(text) before = nth_child(leases, 1);
         AUTO(text) name = nth_child(locks, 0);
         const char *turn = textf("%s/%s", locks, name);
-        AWAIT(server_watches(the_server, turn) > 0);
+        AWAIT(server_watches(the_server, turn, 0) > 0);
         assert_int_equal(admin_delete(admin, turn), ZOK);
         wait_children(locks, 1);
         wait_children(leases, 3);

@@ -66,7 +66,7 @@ TEST(all_who_wait_watch_the_one_node)
         ok(zkr_unfair_mutex_acquire_async(mutexes[i], SOON_MS, record_acquire,
                                           r, NULL));
     }
-    AWAIT(server_watches(the_server, node) == N + 1); /* the holder too */
+    AWAIT(server_watches(the_server, node, 0) == N + 1); /* the holder too */
     assert_int_equal(count_children(path), 1);
     release(g);
     for (size_t i = 0; i < N; i++) { /* in whatever order, one by one */

@@ -63,42 +63,12 @@ const char *pair_on_new_path(const char *recipe, const struct side *first,
     return path;
 }
 
-struct watch {
-    char node[256];
-    int64_t session;
-};
-
-/* "wchp" lists the paths that are watched, and below each, indented, the
- * sessions that do so. */
-static bool is_watched(void *arg)
-{
-    const struct watch *wanted = arg;
-    char *answer = server_4lw(the_server, "wchp");
-    bool here = false;
-    bool found = false;
-    char *rest = NULL;
-
-    if (answer == NULL)
-        return false;
-    for (char *line = strtok_r(answer, "\n", &rest); line != NULL && !found;
-         line = strtok_r(NULL, "\n", &rest)) {
-        if (line[0] == '/')
-            here = strcmp(line, wanted->node) == 0;
-        else if (here)
-            found = (int64_t)strtoull(line + 1, NULL, 16) == wanted->session;
-    }
-    free(answer);
-    return found;
-}
-
 void wait_watching(const struct worker *w, const char *path, const char *node)
 {
-    struct watch watch = { .session = w->session };
+    const char *watched = node == NULL ? path : textf("%s/%s", path, node);
 
-    (void)snprintf(watch.node, sizeof(watch.node), "%s%s%s", path,
-                   node == NULL ? "" : "/", node == NULL ? "" : node);
-    if (!wait_until(is_watched, &watch, SOON_MS))
-        fail_msg("%s does not watch %s", w->name, watch.node);
+    if (!COMES(server_watches(the_server, watched, w->session) > 0, SOON_MS))
+        fail_msg("%s does not watch %s", w->name, watched);
 }
 
 void acquire_behind(struct worker *w, const char *mode, const char *path,

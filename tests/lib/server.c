@@ -331,10 +331,9 @@ int server_watch_count(const struct server *s)
     return (int)server_metric(s, "zk_watch_count");
 }
 
-long server_watches(const struct server *s, const char *node)
+long server_watches(const struct server *s, const char *node, int64_t session)
 {
     char *answer = server_4lw(s, "wchp"); /* "node\n\tsession\n\tsession\n" */
-    size_t len = strlen(node);
     long count = 0;
     bool here = false;
     char *rest = NULL;
@@ -343,11 +342,10 @@ long server_watches(const struct server *s, const char *node)
         return -1;
     for (char *line = strtok_r(answer, "\n", &rest); line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
-        if (line[0] == '\t')
+        if (line[0] != '\t')
+            here = strcmp(line, node) == 0;
+        else if (session == 0 || (int64_t)strtoull(line, NULL, 16) == session)
             count += here;
-        else
-            here = strncmp(line, node, len) == 0 &&
-                   (line[len] == '\0' || line[len] == '/');
     }
     free(answer);
     return count;

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <sys/types.h>
 
@@ -96,8 +97,8 @@ bool server_is_since(const struct server *s, int major, int minor);
 /* A number from `mntr`, such as "zk_znode_count", or -1. */
 long server_metric(const struct server *s, const char *name);
 int server_watch_count(const struct server *s);
-/* The watches on the data of a node and of those below it, or -1. */
-long server_watches(const struct server *s, const char *node);
+/* The watches of that session, or (0) of all, on the data of a node, or -1. */
+long server_watches(const struct server *s, const char *node, int64_t session);
 int server_ephemerals_count(const struct server *s);
 
 /* Several servers that elect a leader. */
