@@ -39,8 +39,8 @@ run tools/on-debian.sh 12 tools/cross.sh musl
 run tools/on-debian.sh 12 tools/release.sh
 run tools/on-debian.sh 13 tools/release.sh
 # What CI leaves out, or has in small (docs/tests.md).
-run env CI=true ZKR_SOAK_SECONDS=0 ZKR_TRIALS=16 tools/test.sh --no-suite even --no-suite odd
-# All that CI divides between the sanitizers.
+run env CI=true ZKR_SOAK_SECONDS=0 ZKR_TRIALS=16 tools/test.sh --no-suite integration
+# All that CI divides between three builds.
 run tools/test.sh --asan
 run tools/test.sh --tsan
 # A client with TLS and SASL.

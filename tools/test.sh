@@ -41,9 +41,10 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--no-debug] [--long]
                    --tls or --sasl a handful, of both
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
-                   harness, linking; once: those of cli that CI runs
-                   without a sanitizer only; even, odd: two halves of the others that
-                   need servers; night: what CI leaves to tools/matrix.sh
+                   harness, linking; once, asan: those of cli that CI runs
+                   without a sanitizer, or under ASan only; first, second, third:
+                   those of integration that it divides; night: what it leaves
+                   to tools/matrix.sh
   --no-suite NAME  all but this
   --build          build what these tests need, and run none; without a suite,
                    everything
@@ -105,20 +106,18 @@ run=()
 smoke=false
 secured=
 only_build=false
-# Builds of a sanitizer: quick ones, whose traces have lines. Without -O2 gcc knows
-# the range of fewer numbers, and warns of texts that are cut off in vain.
-quick=(-Doptimization=1 -Dc_args="-g1 -Wno-format-truncation")
+sanitizer=
 while [ $# -gt 0 ]; do
     case $1 in
     --asan)
         build+=-asan
-        setup+=(-Db_sanitize=address,undefined "${quick[@]}")
+        sanitizer=address,undefined
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
         faults_step=6
         ;;
     --tsan)
         build+=-tsan
-        setup+=(-Db_sanitize=thread "${quick[@]}")
+        sanitizer=thread
         export ZKR_DEADLOCK_RUNS=${ZKR_DEADLOCK_RUNS:-$few_runs}
         faults_step=6
         # Its own exit status, 66, is one of zk-lockctl, too.
@@ -174,6 +173,17 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+# Quick to make, and with lines in its traces. Without -O2 gcc knows the range of
+# fewer numbers, and warns of texts that are cut off in vain; clang has not the name
+# by which gcc tells the code of the sanitizer.
+if [ -n "$sanitizer" ]; then
+    setup+=(-Db_sanitize="$sanitizer" -Doptimization=1)
+    case ${CC-}$sanitizer in
+    *clang*thread) setup+=(-Dc_args="-g1 -D__SANITIZE_THREAD__") ;;
+    *clang*) setup+=(-Dc_args=-g1) ;;
+    *) setup+=(-Dc_args="-g1 -Wno-format-truncation") ;;
+    esac
+fi
 export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-$faults_step}
 if [ -n "$secured" ]; then
     build+=-secured
