@@ -19,7 +19,7 @@
 #include "top/top.h"
 
 enum {
-    LOOK_MS = 500,  /* between two looks at the mirror, and at the session */
+    LOOK_MS = 200,  /* between two looks at the mirror, and at the session */
     RETRY_MS = 20,  /* to see whether all locks are known */
     PAUSE_MS = 100, /* between two lists of a lock */
     READ_MAX = 1000 /* of the nodes of a lock; the others are counted */
