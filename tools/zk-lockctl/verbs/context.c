@@ -137,20 +137,9 @@ const struct verb verb_context = {
     .summary = "List the contexts, which are ensembles by name",
     .help =
         "show lists the settings that count now, and where each comes from.\n"
-        "\n"
-        "Contexts are in ~/.config/zk-lockctl/config ($ZK_LOCKCTL_CONFIG,\n"
-        "$XDG_CONFIG_HOME):\n"
-        "\n"
-        "    current = staging\n"
+        "Contexts are in ~/.config/zk-lockctl/config, see zk-lockctl(1):\n"
         "\n"
         "    [staging]\n"
-        "    servers = zk1:2181,zk2:2181\n"
-        "    auth-file = staging.auth\n"
-        "\n"
-        "Keys are servers, auth-file, timeout, and the names of the\n"
-        "options for TLS and SASL. Files are beside that file. The ensemble\n"
-        "is that of the first of --servers, --context, $ZK_SERVERS,\n"
-        "$ZK_LOCKCTL_CONTEXT and the current context; other options count\n"
-        "before the context.\n",
+        "    servers = zk1:2181,zk2:2181\n",
     .run = context,
 };

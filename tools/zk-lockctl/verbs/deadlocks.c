@@ -271,18 +271,8 @@ const struct verb verb_deadlocks = {
     .into = &opts,
     .takes = TAKES_PATHS,
     .help =
-        "Confirmed, with exit code 1: the records say that one thread holds "
-        "and\n"
-        "waits, or that a run waits inside of a run. Without records a "
-        "session\n"
-        "behind its own node is possible only: two threads may use one lock.\n"
-        "A candidate for leader blocks nobody; but LeaderSelector, and the\n"
-        "election of kazoo, look like a mutex.\n"
-        "\n"
-        "A release that is on its way looks like a lock that is still held:\n"
-        "do not confirm at once where clients or servers are slow.\n"
-        "\n"
-        "All locks at and below the paths, or all there are. A waiter for an\n"
-        "unfair mutex has no node, and is not seen.\n",
+        "All locks at and below the paths, or all there are. Exit code 1 is\n"
+        "for what records confirm. Without them a session behind its own node\n"
+        "is possible only: two threads may use one lock. See zk-lockctl(1).\n",
     .run = deadlocks,
 };

@@ -297,15 +297,10 @@ const struct verb verb_log = {
     .kinds = (const struct kind *const[]){ &stay_kind, &usage_kind, NULL },
     .into = &asked,
     .takes = TAKES_PATH,
-    .help = "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
-            "locks below it, too. Without a zone a TIME is local. With the\n"
-            "directories of several servers each transaction counts once.\n"
-            "The exit status is 1 when nobody held, 66 when the files do not\n"
-            "tell who held at that TIME. ENDED:\n"
-            "  released         its own session deleted the node\n"
-            "  broken by S      another session did\n"
-            "  session closed   the client closed its session\n"
-            "  session expired  the servers ended it: a crash, or a partition\n"
-            "  still held       at the end of the log\n",
+    .help =
+        "No server is asked. Without LOCK: all locks; LOCK stands for the\n"
+        "locks below it, too. Without a zone a TIME is local. Exit code 1:\n"
+        "nobody held; 66: the files do not tell who held. See zk-lockctl(1)\n"
+        "for what ENDED says.\n",
     .run = run_log,
 };

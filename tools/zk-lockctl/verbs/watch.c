@@ -366,21 +366,9 @@ const struct verb verb_watch = {
     .into = &asked,
     .takes = TAKES_PATHS,
     .help =
-        "Without LOCK: all locks. Events:\n"
-        "  queued    somebody has a node in the queue now\n"
-        "  acquired  it holds the lock now\n"
-        "  revoked   it was asked to give the lock back\n"
-        "  gone      the node of a holder has gone: released, its session\n"
-        "            lost, or the lock broken; the servers do not say which\n"
-        "  left      somebody gave up waiting\n"
-        "  missed    so many came and went unseen, before the next events\n"
-        "  resync    the connection was lost; what happened meanwhile is\n"
-        "            told late\n"
-        "\n"
-        "The servers tell of each change, and then the lock is listed: while\n"
-        "nothing changes, nothing is asked. What comes and goes before the\n"
-        "list is counted. The events of one list are in the order of the\n"
-        "queue, those who have gone first. Times are those of the lists; how\n"
-        "long somebody held, log tells.\n",
+        "Without LOCK: all locks. A line for each event: queued, acquired,\n"
+        "revoked, gone (a holder: it released the lock, or lost it), left (a\n"
+        "waiter), missed (so many came and went unseen) and resync.\n"
+        "zk-lockctl(1) says more of each.\n",
     .run = watch,
 };
