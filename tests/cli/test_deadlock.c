@@ -42,6 +42,7 @@ static struct contender *add_node(struct world *w, struct lock *lock,
         .session_id = session,
         .since_ms = (int64_t)i,
     };
+    w->contenders[i].path = lock->path;
     w->contenders[i].node = p;
     w->contenders[i].owner.is_record = thread != 0;
     w->contenders[i].owner.tid = thread;
@@ -175,12 +176,12 @@ static const char *written(void)
         for (size_t k = 0; k < d->count; k++) {
             const struct deadlock_member *m = &d->members[k];
 
-            len += (size_t)snprintf(
-                text + len, sizeof(text) - len, " %s@%s%s%s@%s",
-                m->held == NULL ? "-" : m->held->node->name,
-                m->held == NULL ? "-" : m->held_lock->path + 5,
-                deadlock_is_nested(m) ? ">>" : ">", m->waits->node->name,
-                m->waits_lock->path + 5);
+            len += (size_t)snprintf(text + len, sizeof(text) - len,
+                                    " %s@%s%s%s@%s",
+                                    m->held == NULL ? "-" : m->held->node->name,
+                                    m->held == NULL ? "-" : m->held->path + 5,
+                                    deadlock_is_nested(m) ? ">>" : ">",
+                                    m->waits->node->name, m->waits->path + 5);
             if (m->waits->node->since_ms > since)
                 since = m->waits->node->since_ms;
         }

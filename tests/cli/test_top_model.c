@@ -43,7 +43,10 @@ static void add_contender(struct lock *lock, const char *text)
         .since_ms = T0,
         .data = "",
     };
+    c->path = lock->path;
     c->node = p;
+    c->place = lock->listed - 1;
+    c->blocker = lock->items[0].node;
     c->age_ms = lock->at_ms - T0;
     c->owner.is_record = true;
     PRINT(c->owner.host, "host-%c", text[0]);

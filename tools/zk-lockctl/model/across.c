@@ -44,7 +44,7 @@ static void note_possible(const struct deadlocks *all, struct notes *notes)
               "program and elections look the same. See zk-lockctl deadlocks "
               "--possible",
               all->count - first, word_plural(all->count - first),
-              contender_who(m->waits, who), m->waits_lock->path);
+              contender_who(m->waits, who), m->waits->path);
 }
 
 /* It has a finding; or there are deadlocks, and somebody waits for it: every
@@ -54,7 +54,7 @@ static bool is_suspect(const struct across *a, const struct lock *lock)
     bool found = a->deadlocks.count > 0 && lock->waiters > 0;
 
     for (size_t i = 0; i < a->findings.count && !found; i++)
-        found = a->findings.items[i].lock == lock;
+        found = a->findings.items[i].path == lock->path;
     return found;
 }
 

@@ -141,8 +141,7 @@ static void tell_who(struct notes *lines, const struct lock *lock,
         notes_add(lines,
                   "it is a waiter that is removed, not a holder: %s at "
                   "position %zu of the queue of %s, node %s",
-                  contender_who(c, who), (size_t)(c - lock->items), lock->path,
-                  c->node->name);
+                  contender_who(c, who), c->place, lock->path, c->node->name);
 }
 
 void breaking_tell(const struct lockctl *ctl, const struct lock *lock,

@@ -354,12 +354,9 @@ static void add_member(struct deadlock *d, const struct vertex *held,
 {
     struct deadlock_member *m = &d->members[d->count++];
 
-    m->waits_lock = waits->lock;
     m->waits = waits->c;
-    if (!held->waits) {
-        m->held_lock = held->lock;
+    if (!held->waits)
         m->held = held->c;
-    }
 }
 
 /* The vertex at that place of a cycle. */
@@ -437,7 +434,7 @@ static bool is_known(const struct deadlocks *all, const struct deadlock *d)
 
         if (has_sessions_of(d, b) && has_sessions_of(b, d) &&
             (d->count > 1 || b->count > 1 ||
-             d->members[0].waits_lock == b->members[0].waits_lock))
+             d->members[0].waits->path == b->members[0].waits->path))
             return true;
     }
     return false;
@@ -454,7 +451,7 @@ static void cover(struct wait_graph *g, size_t length, const struct deadlock *d)
     for (size_t i = g->queue[0]; d->count == 1 && i < g->count; i++) {
         struct vertex *v = &g->vertices[i];
 
-        if (v->lock != m->waits_lock)
+        if (v->c->path != m->waits->path)
             break;
         if (session_of(v) == m->waits->node->session_id)
             v->covered = true;

@@ -10,9 +10,7 @@
  * it waits for itself: queues are fair. A waiter may be inside of the holder,
  * as a nested run is: then the two have different sessions. */
 struct deadlock_member {
-    const struct lock *held_lock;
     const struct contender *held; /* NULL: it is only ahead in the queue */
-    const struct lock *waits_lock;
     const struct contender *waits;
 };
 

@@ -26,11 +26,11 @@ static void free_finding(struct finding *one)
 /* Adds one on a lock, or on a child of it (`c` is not NULL). The list takes the
  * texts. */
 static void findings_add(struct findings *f, const char *check,
-                         const struct lock *lock, const struct contender *c,
+                         const char *path, const struct contender *c,
                          char *what, char *cure)
 {
     *(struct finding *)GROW(f) =
-        (struct finding){ check, lock, c == NULL ? NULL : c->node, what, cure };
+        (struct finding){ check, path, c == NULL ? NULL : c->node, what, cure };
 }
 
 void findings_done(struct findings *f)
@@ -43,8 +43,7 @@ void findings_done(struct findings *f)
 
 static bool is_same(const struct finding *x, const struct finding *y)
 {
-    return strcmp(x->check, y->check) == 0 &&
-           strcmp(x->lock->path, y->lock->path) == 0 &&
+    return strcmp(x->check, y->check) == 0 && strcmp(x->path, y->path) == 0 &&
            (x->node == NULL || y->node == NULL ||
             (x->node->token == y->node->token &&
              strcmp(x->node->name, y->node->name) == 0));
@@ -84,24 +83,23 @@ finding_text(const char *format, ...)
 }
 
 /* "zk-lockctl VERB LOCK", and "FIRST: zk-lockctl break --token TOKEN LOCK". */
-static char *cure_command(const char *verb, const struct lock *lock)
+static char *cure_command(const char *verb, const struct contender *c)
 {
-    char *word = shell_path(lock->path);
+    char *word = shell_path(c->path);
     char *made = finding_text("zk-lockctl %s %s", verb, word);
 
     free(word);
     return made;
 }
 
-static char *cure_break(const char *first, const struct lock *lock,
-                        const struct contender *c)
+static char *cure_break(const char *first, const struct contender *c)
 {
     char verb[WORD_MAX + 32];
     char token[WORD_MAX];
 
     (void)snprintf(verb, sizeof(verb), "break --token %s",
                    word_token(c->node->token, token));
-    char *order = cure_command(verb, lock);
+    char *order = cure_command(verb, c);
     char *made = finding_text("%s: %s", first, order);
     free(order);
     return made;
@@ -109,20 +107,18 @@ static char *cure_break(const char *first, const struct lock *lock,
 
 /* --- nodes that spoil the queue --- */
 
-static void check_session(struct findings *f, const struct lock *lock,
-                          const struct contender *c)
+static void check_session(struct findings *f, const struct contender *c)
 {
     char name[NAME_ROOM];
 
     if (c->node->error != ZKR_OK || c->node->session_id != 0)
         return;
-    findings_add(
-        f, "persistent-contender", lock, c,
-        finding_text("%s %s, but it belongs to no session: no server "
-                     "will ever remove it",
-                     escape_string(c->node->name, name, sizeof(name)),
-                     c->node->holds ? "holds" : "stands in the queue"),
-        cure_break("see that nobody uses it, then remove it", lock, c));
+    findings_add(f, "persistent-contender", c->path, c,
+                 finding_text("%s %s, but it belongs to no session: no server "
+                              "will ever remove it",
+                              escape_string(c->node->name, name, sizeof(name)),
+                              c->node->holds ? "holds" : "stands in the queue"),
+                 cure_break("see that nobody uses it, then remove it", c));
 }
 
 static void check_kind(struct findings *f, const struct lock *lock)
@@ -130,7 +126,7 @@ static void check_kind(struct findings *f, const struct lock *lock)
     if (lock->kind != ZKR__KIND_MIXED)
         return;
     findings_add(
-        f, "mixed-recipes", lock, NULL,
+        f, "mixed-recipes", lock->path, NULL,
         finding_text(
             "the contenders use recipes that do not exclude each other, such "
             "as a mutex and a read/write lock: more of them may hold than is "
@@ -140,19 +136,17 @@ static void check_kind(struct findings *f, const struct lock *lock)
 
 /* --- what lasts for long --- */
 
-static char *end_of_holder(const struct lock *lock, const struct contender *c)
+static char *end_of_holder(const struct contender *c)
 {
     char stop[STOP_MAX];
     char first[STOP_MAX + 32];
 
     if (c->owner.is_asked)
-        return cure_break("it was asked already: stop that program, then", lock,
-                          c);
+        return cure_break("it was asked already: stop that program, then", c);
     (void)snprintf(first, sizeof(first), "stop %s, then",
                    contender_to_stop(c, "that program", stop));
-    return zkr__hears_requests(c->node, c->dialect)
-               ? cure_command("revoke", lock)
-               : cure_break(first, lock, c);
+    return zkr__hears_requests(c->node, c->dialect) ? cure_command("revoke", c)
+                                                    : cure_break(first, c);
 }
 
 static void check_age(struct findings *f, const struct lock *lock,
@@ -163,11 +157,11 @@ static void check_age(struct findings *f, const struct lock *lock,
 
     if (!c->node->holds || older_ms == 0 || c->age_ms < older_ms)
         return;
-    findings_add(f, "old-holder", lock, c,
+    findings_add(f, "old-holder", c->path, c,
                  finding_text("%s holds it; its node is %s old, %zu waiting",
                               contender_who(c, who), word_age(c->age_ms, age),
                               lock->waiters),
-                 end_of_holder(lock, c));
+                 end_of_holder(c));
 }
 
 /* --- what the servers tell of clients --- */
@@ -189,13 +183,13 @@ static void check_client(struct findings *f, const struct lock *lock,
                    "is too long, see that %s is dead, then",
                    contender_to_stop(c, "the program", stop));
     findings_add(
-        f, "absent-holder", lock, c,
+        f, "absent-holder", c->path, c,
         finding_text(
             "%s %s, and its client is connected to no server; %zu waiting",
             contender_who(c, who),
             zkr__is_lease(c->node) ? "has a permit" : "holds it",
             lock->waiters),
-        cure_break(first, lock, c));
+        cure_break(first, c));
 }
 
 /* --- all of it --- */
@@ -210,7 +204,7 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
         for (size_t k = 0; k < lock->count; k++) {
             const struct contender *c = &lock->items[k];
 
-            check_session(f, lock, c);
+            check_session(f, c);
             check_age(f, lock, c, opts->older_ms);
             check_client(f, lock, c, servers);
         }
@@ -223,7 +217,7 @@ static void add_deadlock(const struct deadlock *d, struct findings *f)
     char who[WHO_MAX];
 
     findings_add(
-        f, "deadlock", m->waits_lock, m->waits,
+        f, "deadlock", m->waits->path, m->waits,
         d->count == 1
             ? finding_text("%s waits for itself", contender_who(m->waits, who))
             : finding_text(
@@ -239,7 +233,7 @@ static void add_own_node(const struct deadlock *d, struct findings *f)
     char age[WORD_MAX];
 
     findings_add(
-        f, "own-node", m->waits_lock, m->waits,
+        f, "own-node", m->waits->path, m->waits,
         finding_text("%s has waited for %s behind a node of its own session: "
                      "for ever, if one thread holds and waits",
                      contender_who(m->waits, who),

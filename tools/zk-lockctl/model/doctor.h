@@ -7,8 +7,8 @@
 #include "model/scan.h"
 
 struct finding {
-    const char *check; /* "old-holder" */
-    const struct lock *lock;
+    const char *check;                  /* "old-holder" */
+    const char *path;                   /* of the lock */
     const struct zkr_participant *node; /* that it is about, or NULL */
     char *what;                         /* escaped, as the next */
     char *cure;

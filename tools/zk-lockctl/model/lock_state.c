@@ -11,16 +11,6 @@
 
 #include "common/grow.h"
 
-/* Everybody else who waits, waits for a contender. The one who was promised a
- * lease waits for what its lease waits for. */
-bool contender_wants_permit(const struct lock *lock, const struct contender *c)
-{
-    size_t i = c->node->waits_for;
-
-    return contender_waits(c) &&
-           (i >= lock->listed || zkr__is_lease(lock->items[i].node));
-}
-
 const char *lock_state_name(enum lock_state state)
 {
     static const char *const names[] = {
@@ -32,15 +22,22 @@ const char *lock_state_name(enum lock_state state)
     return names[state];
 }
 
-static void understand_one(struct contender *c, const struct zkr_participant *p,
-                           int64_t at_ms)
+static void understand_one(struct lock *lock, size_t i)
 {
+    const struct zkr_participants *list = lock->list;
+    const struct zkr_participant *p = &list->items[i];
+    struct contender *c = &lock->items[i];
+
+    c->path = lock->path;
     c->node = p;
+    c->place = i;
+    if (p->waits_for < list->count)
+        c->blocker = &list->items[p->waits_for];
     zkr__owner_read(&c->owner, p->data, p->data_size);
     c->dialect = zkr__dialect_of(p, &c->owner);
-    c->age_ms = p->token == 0         ? -1
-                : at_ms > p->since_ms ? at_ms - p->since_ms
-                                      : 0;
+    c->age_ms = p->token == 0               ? -1
+                : lock->at_ms > p->since_ms ? lock->at_ms - p->since_ms
+                                            : 0;
 }
 
 /* A contender that is not known may be of the same client as the others. One of
@@ -90,7 +87,8 @@ static void look_for_members(struct lock *lock)
     for (size_t i = 0; i < lock->listed; i++) {
         const struct zkr_participant *p = lock->items[i].node;
 
-        lock->members += zkr__is_member(p);
+        lock->items[i].is_member = zkr__is_member(p);
+        lock->members += lock->items[i].is_member;
         ready = ready || strcmp(p->name, "ready") == 0;
     }
     if (lock->members == 0)
@@ -105,7 +103,7 @@ static void understand(struct lock *lock, const struct zkr_participants *list)
     lock->listed = list->count;
     lock->items = enough(calloc(list->count + 1, sizeof(*lock->items)));
     for (size_t i = 0; i < list->count; i++) {
-        understand_one(&lock->items[i], &list->items[i], lock->at_ms);
+        understand_one(lock, i);
         lock->read += node_is_read(&list->items[i]);
         lock->pool += zkr__is_of_pool(&list->items[i]);
         if (list->items[i].kind != ZKR_PARTICIPANT_FOREIGN)

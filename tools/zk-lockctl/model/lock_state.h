@@ -18,9 +18,17 @@ bool node_is_read(const struct zkr_participant *node);
  * node owns it. */
 void node_set_data(struct zkr_participant *node, const char *data, size_t size);
 
+struct client;
+
 /* One child of a lock; those that contend come first, in order. */
 struct contender {
+    const char *path; /* of the lock, which has it, and all nodes */
     const struct zkr_participant *node;
+    const struct zkr_participant *blocker; /* that it waits for; NULL: none in
+                                              the list */
+    const struct client *client; /* NULL: the servers were not asked */
+    size_t place;                /* in the list */
+    bool is_member;              /* of a barrier */
     enum zkr__dialect dialect;
     struct zkr__known_owner owner;
     int64_t age_ms; /* of the node, by our clock; -1: unknown */
@@ -115,7 +123,4 @@ int lock_by_path(const void *a, const void *b);
  * first); NULL. Nodes that were made in one transaction have the same. */
 const struct contender *lock_find(const struct lock *lock, int64_t token,
                                   bool holds, const struct contender *last);
-/* The contender waits for any permit of a semaphore, and for nobody's in
- * particular. */
-bool contender_wants_permit(const struct lock *lock, const struct contender *c);
 const char *lock_state_name(enum lock_state state);

@@ -14,7 +14,7 @@
 #define LOCK_AT(member)  offsetof(struct lock, member)
 #define NODE_AT(member)  offsetof(struct zkr_participant, member)
 #define OWNER_AT(member) offsetof(struct zkr__known_owner, member)
-#define ROW_AT(member)   offsetof(struct contender_row, member)
+#define AT(member)       offsetof(struct contender, member)
 
 #define DIALECTS "zkrecipes curator kazoo go c-recipe zk-ruby other ? mixed -"
 
@@ -139,28 +139,76 @@ const struct kind owner_kind = { "owner", NULL, owner_fields };
 
 /* --- a contender --- */
 
-/* Of those whom the servers know; where they were asked there is one. */
-static const struct client *client_of(const struct contender *c,
-                                      const struct servers *servers)
+static const char *contender_state(const void *item)
 {
-    static const struct client unknown = { .timeout_ms = -1 };
-    const struct client *known = servers_client(servers, c->node->session_id);
+    const struct contender *c = item;
 
-    return servers == NULL ? NULL : known == NULL ? &unknown : known;
-}
-
-static const char *state_of(const struct lock *lock, const struct contender *c)
-{
-    if (lock->kind == ZKR__KIND_BARRIER && zkr__is_member(c->node))
+    if (c->is_member)
         return "member";
     if (c->node->kind == ZKR_PARTICIPANT_FOREIGN)
         return "foreign";
     return c->node->holds ? "HELD" : "wait";
 }
 
-struct contender_row contender_row(const struct lock *lock,
-                                   const struct contender *c,
-                                   const struct servers *servers)
+static const char *position_text(const void *item, char room[FIELD_ROOM])
+{
+    const struct contender *c = item;
+
+    return c->node->kind == ZKR_PARTICIPANT_FOREIGN
+               ? NULL
+               : cell_count(c->place, false, room);
+}
+
+const char *contender_owner_text(const void *item, char room[FIELD_ROOM])
+{
+    return contender_who(item, room);
+}
+
+static const char *client_text(const void *item, char room[FIELD_ROOM])
+{
+    const struct contender *c = item;
+
+    if (c->node->token != 0 && c->node->session_id == 0)
+        return "(no session)";
+    return c->client->address[0] == '\0'
+               ? "?"
+               : escape_string(c->client->address, room, FIELD_ROOM);
+}
+
+static const char *timeout_text(const void *item, char room[FIELD_ROOM])
+{
+    const struct client *client = ((const struct contender *)item)->client;
+
+    if (client->timeout_ms < 0)
+        return "?";
+    (void)snprintf(room, WORD_MAX, "%gs", (double)client->timeout_ms / 1000);
+    return room;
+}
+
+static const char *since_text(const void *item, char room[FIELD_ROOM])
+{
+    const struct contender *c = item;
+
+    return c->node->holds || c->age_ms < 0 ? cell_at_most(c->age_ms, room)
+                                           : word_age(c->age_ms, room);
+}
+
+/* Who waits for nobody in the list waits for any permit of a semaphore, and so
+ * does the one who was promised a lease: it waits for what its lease waits
+ * for. */
+static const char *blocker_text(const void *item, char room[FIELD_ROOM])
+{
+    const struct contender *c = item;
+
+    if (!contender_waits(c))
+        return NULL;
+    if (c->blocker == NULL || zkr__is_lease(c->blocker))
+        return "a permit";
+    (void)snprintf(room, WORD_MAX, "pos %zu", c->node->waits_for);
+    return room;
+}
+
+const char *contender_mode(const void *item)
 {
     static const char *const modes[] = {
         [ZKR_PARTICIPANT_FOREIGN] = "foreign",
@@ -168,137 +216,75 @@ struct contender_row contender_row(const struct lock *lock,
         [ZKR_PARTICIPANT_SHARED] = "shared",
     };
 
-    return (struct contender_row){
-        .lock = lock,
-        .c = c,
-        .node = c->node,
-        .owner = &c->owner,
-        .record = c->owner.is_record ? &c->owner : NULL,
-        .client = client_of(c, servers),
-        .state = state_of(lock, c),
-        .mode = modes[c->node->kind],
-        .dialect = zkr__dialect_name(c->dialect),
-    };
-}
-
-static const char *position_text(const void *item, char room[FIELD_ROOM])
-{
-    const struct contender_row *r = item;
-
-    return r->node->kind == ZKR_PARTICIPANT_FOREIGN
-               ? NULL
-               : cell_count((size_t)(r->c - r->lock->items), false, room);
-}
-
-const char *contender_owner_text(const void *item, char room[FIELD_ROOM])
-{
-    return contender_who(((const struct contender_row *)item)->c, room);
-}
-
-static const char *client_text(const void *item, char room[FIELD_ROOM])
-{
-    const struct contender_row *r = item;
-
-    if (r->node->token != 0 && r->node->session_id == 0)
-        return "(no session)";
-    return r->client->address[0] == '\0'
-               ? "?"
-               : escape_string(r->client->address, room, FIELD_ROOM);
-}
-
-static const char *timeout_text(const void *item, char room[FIELD_ROOM])
-{
-    const struct client *c = ((const struct contender_row *)item)->client;
-
-    if (c->timeout_ms < 0)
-        return "?";
-    (void)snprintf(room, WORD_MAX, "%gs", (double)c->timeout_ms / 1000);
-    return room;
-}
-
-static const char *since_text(const void *item, char room[FIELD_ROOM])
-{
-    const struct contender *c = ((const struct contender_row *)item)->c;
-
-    return c->node->holds || c->age_ms < 0 ? cell_at_most(c->age_ms, room)
-                                           : word_age(c->age_ms, room);
-}
-
-static const char *blocker_text(const void *item, char room[FIELD_ROOM])
-{
-    const struct contender_row *r = item;
-
-    if (contender_wants_permit(r->lock, r->c))
-        return "a permit";
-    if (!contender_waits(r->c) || r->node->waits_for >= r->lock->listed)
-        return NULL;
-    (void)snprintf(room, WORD_MAX, "pos %zu", r->node->waits_for);
-    return room;
-}
-
-static json_t *blocker_json(const void *item)
-{
-    const struct contender_row *r = item;
-    const char *name;
-
-    if (r->node->waits_for >= r->lock->listed)
-        return json_null();
-    name = r->lock->items[r->node->waits_for].node->name;
-    return json_text(name, strlen(name));
+    return modes[((const struct contender *)item)->node->kind];
 }
 
 static const char *mode_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct contender_row *r = item;
+    const struct contender *c = item;
 
     (void)room;
-    return r->node->kind == ZKR_PARTICIPANT_FOREIGN ? NULL : r->mode;
+    return c->node->kind == ZKR_PARTICIPANT_FOREIGN ? NULL
+                                                    : contender_mode(item);
+}
+
+const char *contender_dialect(const void *item)
+{
+    return zkr__dialect_name(((const struct contender *)item)->dialect);
 }
 
 static const char *queued_text(const void *item, char room[FIELD_ROOM])
 {
-    const struct zkr_participant *p =
-        ((const struct contender_row *)item)->node;
+    const struct zkr_participant *p = ((const struct contender *)item)->node;
 
     return p->error == ZKR_OK ? word_time(p->since_ms, room) : "?";
 }
 
+static json_t *record_json(const void *item)
+{
+    const struct zkr__known_owner *owner =
+        &((const struct contender *)item)->owner;
+
+    return fields_json(owner_fields, owner->is_record ? owner : NULL);
+}
+
 static json_t *data_json(const void *item)
 {
-    const struct contender_row *r = item;
+    const struct contender *c = item;
 
-    return r->record != NULL ? json_null()
-                             : json_text(r->node->data, r->node->data_size);
+    return c->owner.is_record ? json_null()
+                              : json_text(c->node->data, c->node->data_size);
 }
 
 /* clang-format off */
 const struct field contender_fields[] = {
-    { .key = "node", .type = FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(node) },
+    { .key = "node", .type = FIELD_TEXT, .at = NODE_AT(name), .in = AT(node) },
     { "POS", .text = position_text, .rank = 0, .right = true },
-    { "STATE", NULL, FIELD_WORD, .at = ROW_AT(state), .rank = 1 },
+    { "STATE", NULL, FIELD_WORD, .word = contender_state, .rank = 1 },
     { "OWNER", .text = contender_owner_text, .rank = 2, .narrow = 20 },
-    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .in = ROW_AT(owner), .rank = 5, .narrow = 12 },
-    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .in = ROW_AT(client), .text = client_text, .rank = 7, .lacking = true },
-    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(node), .rank = 8 },
-    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .in = ROW_AT(client), .text = timeout_text, .rank = 9, .right = true, .lacking = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = AT(owner.label), .rank = 5, .narrow = 12 },
+    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .in = AT(client), .text = client_text, .rank = 7, .lacking = true },
+    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = AT(node), .rank = 8 },
+    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .in = AT(client), .text = timeout_text, .rank = 9, .right = true, .lacking = true },
     { "SINCE", .text = since_text, .rank = 3, .right = true },
-    { "BLOCKED-BY", "waits_for", FIELD_TEXT, .text = blocker_text, .json = blocker_json, .rank = 4 },
-    { "TOKEN", "token", FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(node), .rank = 6 },
-    { "MODE", "mode", FIELD_WORD, .at = ROW_AT(mode), .text = mode_text, .words = "exclusive shared foreign", .wide = true },
-    { "DIALECT", "dialect", FIELD_WORD, .at = ROW_AT(dialect), .words = DIALECTS, .wide = true },
-    { "THREAD", NULL, FIELD_CHARS, .at = OWNER_AT(thread), .in = ROW_AT(owner), .wide = true },
-    { "QUEUED", "queued_at", FIELD_TIME, .at = NODE_AT(since_ms), .in = ROW_AT(node), .text = queued_text, .wide = true },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(node), .wide = true },
-    { .key = "holds", .type = FIELD_BOOL, .at = NODE_AT(holds), .in = ROW_AT(node) },
-    { .key = "sequence", .type = FIELD_NUMBER, .at = NODE_AT(sequence), .in = ROW_AT(node) },
-    { .key = "age_ms", .type = FIELD_MS, .at = offsetof(struct contender, age_ms), .in = ROW_AT(c) },
-    { .key = "owner", .type = FIELD_OBJECT, .in = ROW_AT(record), .kind = &owner_kind },
+    { "BLOCKED-BY", .text = blocker_text, .rank = 4 },
+    { .key = "waits_for", .type = FIELD_TEXT, .at = NODE_AT(name), .in = AT(blocker) },
+    { "TOKEN", "token", FIELD_TOKEN, .at = NODE_AT(token), .in = AT(node), .rank = 6 },
+    { "MODE", "mode", FIELD_WORD, .word = contender_mode, .text = mode_text, .words = "exclusive shared foreign", .wide = true },
+    { "DIALECT", "dialect", FIELD_WORD, .word = contender_dialect, .words = DIALECTS, .wide = true },
+    { "THREAD", NULL, FIELD_CHARS, .at = AT(owner.thread), .wide = true },
+    { "QUEUED", "queued_at", FIELD_TIME, .at = NODE_AT(since_ms), .in = AT(node), .text = queued_text, .wide = true },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = AT(node), .wide = true },
+    { .key = "holds", .type = FIELD_BOOL, .at = NODE_AT(holds), .in = AT(node) },
+    { .key = "sequence", .type = FIELD_NUMBER, .at = NODE_AT(sequence), .in = AT(node) },
+    { .key = "age_ms", .type = FIELD_MS, .at = AT(age_ms) },
+    { .key = "owner", .type = FIELD_OBJECT, .json = record_json, .kind = &owner_kind },
     { .key = "data", .type = FIELD_TEXT, .json = data_json },
-    { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .in = ROW_AT(node) },
-    { .key = "revoke_asked", .type = FIELD_BOOL, .at = OWNER_AT(is_asked), .in = ROW_AT(owner) },
-    { .key = "revoke_reason", .type = FIELD_CHARS, .at = OWNER_AT(reason), .in = ROW_AT(owner) },
-    { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .in = ROW_AT(client), .lacking = true },
-    { .key = "error", .type = FIELD_ERROR, .at = NODE_AT(error), .in = ROW_AT(node), .lacking = true },
+    { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .in = AT(node) },
+    { .key = "revoke_asked", .type = FIELD_BOOL, .at = AT(owner.is_asked) },
+    { .key = "revoke_reason", .type = FIELD_CHARS, .at = AT(owner.reason) },
+    { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .in = AT(client), .lacking = true },
+    { .key = "error", .type = FIELD_ERROR, .at = NODE_AT(error), .in = AT(node), .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */
@@ -342,12 +328,11 @@ static json_t *holders_json(const void *item)
     json_t *holders = json_array();
 
     for (size_t i = 0; i < lock->count; i++) {
-        const struct contender_row row =
-            contender_row(lock, &lock->items[i], NULL);
+        const struct contender *c = &lock->items[i];
 
-        if (row.node->holds)
+        if (c->node->holds)
             (void)json_array_append_new(holders,
-                                        fields_json(contender_fields, &row));
+                                        fields_json(contender_fields, c));
     }
     return holders;
 }

@@ -27,29 +27,15 @@ const char *cell_queue(const struct lock *lock, bool more,
 
 /* --- fields --- */
 
-/* A contender in its lock, and what its columns are of. */
-struct contender_row {
-    const struct lock *lock;
-    const struct contender *c;
-    const struct zkr_participant *node;
-    const struct zkr__known_owner *owner;
-    const struct zkr__known_owner *record; /* NULL: it has none */
-    const struct client *client; /* NULL: the servers were not asked */
-    const char *state, *mode, *dialect;
-};
-
-/* Likewise; `servers` may be NULL. What points to it lives as long. */
-struct contender_row contender_row(const struct lock *lock,
-                                   const struct contender *c,
-                                   const struct servers *servers);
-
 extern const struct field owner_fields[];     /* of a struct zkr__known_owner */
-extern const struct field contender_fields[]; /* of a contender_row */
+extern const struct field contender_fields[]; /* of a struct contender */
 extern const struct field lock_fields[];      /* of a struct lock */
 extern const struct kind owner_kind, contender_kind, lock_kind;
 
-/* Of what begins with a contender_row: its owner. */
+/* Of what begins with a contender. */
 const char *contender_owner_text(const void *item, char room[FIELD_ROOM]);
+const char *contender_mode(const void *item);
+const char *contender_dialect(const void *item);
 
 /* Locks as ls prints them. An exit code. */
 int locks_print(const struct lockctl *ctl, const struct lock *locks,

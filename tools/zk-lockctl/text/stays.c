@@ -16,11 +16,9 @@ bool stay_holds_at(const struct stay *stay, int64_t ms)
 
 /* A row, and what is reckoned for it. */
 struct stay_row {
-    struct contender_row row; /* first: of its owner */
-    const struct contender_row *contender_row;
+    struct contender contender; /* first, for its fields */
     const struct past_rows *rows;
     const struct stay *stay;
-    struct contender contender;
     int64_t held_ms;
     int64_t waited_ms;
     bool holds;
@@ -147,15 +145,15 @@ static const struct field stay_fields[] = {
     { "OWNER", .text = contender_owner_text, .rank = 1, .narrow = 16 },
     { "ENDED", .text = ended_text, .rank = 4, .narrow = 16 },
     { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .rank = 6, .right = true },
-    { "LABEL", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ENTRY_AT(row.owner), .rank = 8, .narrow = 12 },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ENTRY_AT(row.node), .rank = 9 },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ENTRY_AT(row.node), .rank = 10 },
-    { "MODE", NULL, FIELD_WORD, .at = ENTRY_AT(row.mode), .wide = true },
-    { "DIALECT", NULL, FIELD_WORD, .at = ENTRY_AT(row.dialect), .wide = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = ENTRY_AT(contender.owner.label), .rank = 8, .narrow = 12 },
+    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ENTRY_AT(contender.node), .rank = 9 },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ENTRY_AT(contender.node), .rank = 10 },
+    { "MODE", NULL, FIELD_WORD, .word = contender_mode, .wide = true },
+    { "DIALECT", NULL, FIELD_WORD, .word = contender_dialect, .wide = true },
     { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .in = ENTRY_AT(stay), .wide = true },
     { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .in = ENTRY_AT(stay), .wide = true },
     { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .in = ENTRY_AT(stay), .wide = true },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ENTRY_AT(row.node), .wide = true },
+    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ENTRY_AT(contender.node), .wide = true },
     { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .in = ENTRY_AT(stay) },
     { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .in = ENTRY_AT(stay) },
     { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .in = ENTRY_AT(stay) },
@@ -163,7 +161,7 @@ static const struct field stay_fields[] = {
     { .key = "ended_by", .type = FIELD_SESSION, .at = AT(ended_by), .in = ENTRY_AT(stay) },
     { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .in = ENTRY_AT(stay) },
     { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .in = ENTRY_AT(stay) },
-    { .key = "contender", .type = FIELD_OBJECT, .in = ENTRY_AT(contender_row), .kind = &contender_kind },
+    { .key = "contender", .type = FIELD_OBJECT, .kind = &contender_kind },
     { .key = NULL },
 };
 /* clang-format on */
@@ -172,15 +170,12 @@ const struct kind stay_kind = { "stay", "History", stay_fields };
 /* One at a time is printed. */
 static const void *entry_at(const void *of, size_t i)
 {
-    static const struct lock none;
     static struct stay_row entry;
     const struct past_rows *rows = of;
     const struct stay *s = rows->items[i];
 
     entry = (struct stay_row){ .rows = rows, .stay = s };
     entry.contender = stay_contender(s);
-    entry.row = contender_row(&none, &entry.contender, NULL);
-    entry.contender_row = &entry.row;
     entry.held_ms = stay_held_for(s, rows->end_ms);
     entry.waited_ms = stay_waited_for(s, rows->end_ms);
     entry.holds =

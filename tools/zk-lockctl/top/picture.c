@@ -202,7 +202,7 @@ static void choose_columns(struct grid *grid, enum top_mode mode)
     }
     for (size_t i = 0; i < grid->count; i++) {
         if (mode == TOP_QUEUE &&
-            grid->columns[i]->in == offsetof(struct contender_row, client))
+            grid->columns[i]->in == offsetof(struct contender, client))
             continue;
         grid->wanted[count] = grid->wanted[i];
         grid->columns[count++] = grid->columns[i];
@@ -211,17 +211,6 @@ static void choose_columns(struct grid *grid, enum top_mode mode)
 }
 
 /* --- the list --- */
-
-/* What the columns are of. One at a time. */
-static const void *item_at(const struct top *t, size_t i)
-{
-    static struct contender_row row;
-
-    if (t->mode != TOP_QUEUE)
-        return t->rows[i];
-    row = contender_row(top_lock(t), t->rows[i], NULL);
-    return &row;
-}
 
 static enum top_style style_of(enum top_mode mode, const void *item)
 {
@@ -257,7 +246,7 @@ static void draw_list(struct top *t)
         choose_columns(&l->grid, t->mode);
     grid_take(&l->grid, NULL);
     for (size_t i = l->first; i < end; i++)
-        grid_take(&l->grid, item_at(t, i));
+        grid_take(&l->grid, t->rows[i]);
     grid_fit(&l->grid, t->width);
     write_row(t, y++, TOP_BAR, 0);
     for (size_t i = l->first; i < end; i++)

@@ -160,7 +160,7 @@ static int break_node(const struct lockctl *ctl, const struct lock *lock,
         lockctl_say(ctl,
                     "removed: the waiter at position %zu of the queue, %s, not "
                     "a holder",
-                    (size_t)(c - lock->items), who);
+                    c->place, who);
     return 0;
 }
 

@@ -20,18 +20,17 @@ static int64_t age_of(const struct across *a, const struct deadlock *d)
 
 /* --- as text --- */
 
-static void print_place(const char *verb, const struct lock *lock,
-                        const struct contender *c)
+static void print_place(const char *verb, const struct contender *c)
 {
     char path[PATH_TEXT_MAX];
     char age[WORD_MAX];
 
-    (void)printf("%s %s (", verb, cell_path(lock->path, path));
+    (void)printf("%s %s (", verb, cell_path(c->path, path));
     if (c->node->holds)
         (void)printf("<=");
     (void)printf("%s", word_age(c->age_ms, age));
     if (!c->node->holds)
-        (void)printf(", position %zu", (size_t)(c - lock->items));
+        (void)printf(", position %zu", c->place);
     (void)putchar(')');
 }
 
@@ -41,13 +40,13 @@ static void print_member(const struct deadlock_member *m, int width)
 
     (void)printf("  %-*s", width, contender_who(m->waits, who));
     if (deadlock_is_nested(m)) {
-        print_place("  waits for", m->waits_lock, m->waits);
+        print_place("  waits for", m->waits);
         (void)printf(", inside %s, which", contender_who(m->held, who));
-        print_place(" holds", m->held_lock, m->held);
+        print_place(" holds", m->held);
     } else {
         if (m->held != NULL)
-            print_place("  holds", m->held_lock, m->held);
-        print_place("  waits for", m->waits_lock, m->waits);
+            print_place("  holds", m->held);
+        print_place("  waits for", m->waits);
     }
     (void)putchar('\n');
 }
@@ -57,8 +56,7 @@ static void print_cure(const struct deadlock *d)
 {
     const struct deadlock_member *m = d->youngest;
     const struct contender *c = m->held == NULL ? m->waits : m->held;
-    const struct lock *lock = m->held == NULL ? m->waits_lock : m->held_lock;
-    char *path = shell_path(lock->path); /* others chose these bytes */
+    char *path = shell_path(c->path); /* others chose these bytes */
     char who[WHO_MAX];
     char token[WORD_MAX];
     char stop[STOP_MAX];
@@ -117,24 +115,14 @@ static void print_text(const struct across *a)
 
 /* --- a place in a queue --- */
 
-static const char *place_path(const void *item)
-{
-    return ((const struct contender_row *)item)->lock->path;
-}
-
-static json_t *position_json(const void *item)
-{
-    const struct contender_row *r = item;
-
-    return json_integer(r->c - r->lock->items);
-}
-
+/* clang-format off */
 static const struct field place_fields[] = {
-    { .key = "lock", .type = FIELD_PATH, .word = place_path },
-    { .key = "position", .type = FIELD_COUNT, .json = position_json },
+    { .key = "lock", .type = FIELD_PATH, .at = offsetof(struct contender, path) },
+    { .key = "position", .type = FIELD_COUNT, .at = offsetof(struct contender, place) },
     { .key = "contender", .type = FIELD_OBJECT, .kind = &contender_kind },
     { .key = NULL },
 };
+/* clang-format on */
 static const struct kind place_kind = { "place", NULL, place_fields };
 
 /* --- a deadlock, and its members --- */
@@ -143,9 +131,7 @@ struct member_row {
     char room[WHO_MAX];
     const char *who;
     const struct zkr_participant *node;
-    struct contender_row places[2];
-    const struct contender_row *held_at, *waits_at; /* these; NULL: it holds
-                                                       nothing */
+    const struct contender *held, *waits;
     bool shortest;
 };
 
@@ -159,15 +145,11 @@ static void fill_member(struct member_row *row, const struct deadlock *d,
 {
     *row = (struct member_row){
         .node = m->waits->node,
-        .places[0] = contender_row(m->waits_lock, m->waits, NULL),
-        .waits_at = &row->places[0],
+        .held = m->held,
+        .waits = m->waits,
         .shortest = m == d->youngest,
     };
     row->who = contender_who(m->waits, row->room);
-    if (m->held == NULL)
-        return;
-    row->places[1] = contender_row(m->held_lock, m->held, NULL);
-    row->held_at = &row->places[1];
 }
 
 /* clang-format off */
@@ -175,8 +157,8 @@ static void fill_member(struct member_row *row, const struct deadlock *d,
 static const struct field member_fields[] = {
     { .key = "who", .type = FIELD_WORD, .at = AT(who) },
     { .key = "session", .type = FIELD_SESSION, .at = offsetof(struct zkr_participant, session_id), .in = AT(node) },
-    { .key = "holds", .type = FIELD_OBJECT, .in = AT(held_at), .kind = &place_kind },
-    { .key = "waits_for", .type = FIELD_OBJECT, .in = AT(waits_at), .kind = &place_kind },
+    { .key = "holds", .type = FIELD_OBJECT, .in = AT(held), .kind = &place_kind },
+    { .key = "waits_for", .type = FIELD_OBJECT, .in = AT(waits), .kind = &place_kind },
     { .key = "waits_shortest", .type = FIELD_BOOL, .at = AT(shortest) },
     { .key = NULL },
 };

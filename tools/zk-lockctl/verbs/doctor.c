@@ -82,7 +82,7 @@ static void examine(struct lockctl *ctl, const struct scan *look,
 /* clang-format off */
 #define AT(member) offsetof(struct finding, member)
 static const struct field finding_fields[] = {
-    { "LOCK", "lock", FIELD_PATH, .at = offsetof(struct lock, path), .in = AT(lock) },
+    { "LOCK", "lock", FIELD_PATH, .at = AT(path) },
     { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder persistent-contender mixed-recipes old-holder deadlock own-node" },
     { "FINDING", "what", FIELD_WORD, .at = AT(what) },
     { "CURE", "cure", FIELD_WORD, .at = AT(cure) },
@@ -102,7 +102,7 @@ static void print_lines(const struct findings *all)
     for (size_t i = 0; i < all->count; i++) {
         const struct finding *f = &all->items[i];
 
-        (void)printf("%s: %s: %s. Cure: %s\n", cell_path(f->lock->path, path),
+        (void)printf("%s: %s: %s. Cure: %s\n", cell_path(f->path, path),
                      f->check, f->what, f->cure);
     }
 }

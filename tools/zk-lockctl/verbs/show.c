@@ -36,11 +36,10 @@ static const struct opt options[] = {
 
 /* All that is shown: a lock, and the answers of the servers. */
 struct view {
-    struct lock lock;             /* first, for queue_fields */
-    struct contender_row *places; /* of all that are shown */
-    size_t shown;                 /* children, the first of the lock */
-    size_t queue;                 /* contenders among those */
-    struct servers *servers;      /* NULL: not asked */
+    struct lock lock;        /* first, for queue_fields */
+    size_t shown;            /* children, the first of the lock */
+    size_t queue;            /* contenders among those */
+    struct servers *servers; /* NULL: not asked */
     struct notes notes;
 };
 
@@ -71,16 +70,16 @@ static json_t *queue_json(const void *item)
 {
     const struct view *v = item;
 
-    return fields_list(contender_fields, v->places, v->queue,
-                       sizeof(*v->places));
+    return fields_list(contender_fields, v->lock.items, v->queue,
+                       sizeof(*v->lock.items));
 }
 
 static json_t *foreign_json(const void *item)
 {
     const struct view *v = item;
 
-    return fields_list(contender_fields, v->places + v->queue,
-                       v->shown - v->queue, sizeof(*v->places));
+    return fields_list(contender_fields, v->lock.items + v->queue,
+                       v->shown - v->queue, sizeof(*v->lock.items));
 }
 
 /* clang-format off */
@@ -95,11 +94,25 @@ static const struct kind queue_kind = { "queue", "LockQueue", queue_fields };
 
 static const void *place_at(const void *of, size_t i)
 {
-    return &((const struct view *)of)->places[i];
+    return &((const struct view *)of)->lock.items[i];
+}
+
+/* Of one whom the servers do not know, nothing is known. */
+static void find_clients(struct view *v)
+{
+    static const struct client unknown = { .timeout_ms = -1 };
+
+    for (size_t i = 0; v->servers != NULL && i < v->shown; i++) {
+        struct contender *c = &v->lock.items[i];
+
+        c->client = servers_client(v->servers, c->node->session_id);
+        if (c->client == NULL)
+            c->client = &unknown;
+    }
 }
 
 /* A table has a row for each contender, JSON is one item. */
-static int print_queue(const struct lockctl *ctl, struct view *v)
+static int print_queue(const struct lockctl *ctl, const struct view *v)
 {
     struct rows rows = { .kind = &queue_kind,
                          .columns = contender_fields,
@@ -108,9 +121,6 @@ static int print_queue(const struct lockctl *ctl, struct view *v)
                          .at_ms = v->lock.at_ms,
                          .notes = &v->notes };
 
-    v->places = enough(calloc(v->shown + 1, sizeof(*v->places)));
-    for (size_t i = 0; i < v->shown; i++)
-        v->places[i] = contender_row(&v->lock, &v->lock.items[i], v->servers);
     if (!output_is_json(ctl)) {
         rows.count = v->shown;
         rows.item = place_at;
@@ -164,9 +174,9 @@ static int show_lock(struct lockctl *ctl, const char *path, struct lock *news)
     lock->cut = v.shown < lock->listed || lock->cut;
     if (order.ask)
         v.servers = servers_ask(ctl, &v.notes);
+    find_clients(&v);
     note_lock(&v);
     code = print_queue(ctl, &v);
-    free(v.places);
     lock_done(lock);
     notes_done(&v.notes);
     servers_free(v.servers);

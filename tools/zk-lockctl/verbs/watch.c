@@ -47,11 +47,10 @@ static const struct opt options[] = {
 
 /* An event, and what there is only of some kinds. */
 struct event_row {
-    struct contender_row row; /* of a change */
+    struct contender contender; /* of a change; first, for its fields */
     const struct event *event;
     const struct lock *lock;
-    const struct event *change;            /* of a contender, */
-    const struct contender_row *contender; /* which is the row */
+    const struct contender *change; /* NULL: it is of no contender */
     const struct event *missed;
     const struct event *resync;
 };
@@ -99,13 +98,13 @@ static const struct field event_fields[] = {
     { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "queued acquired revoked gone left holding waiting missed resync" },
     { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .in = ROW_AT(lock), .lacking = true },
     { "", NULL, .in = ROW_AT(change), .text = contender_owner_text },
-    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(row.node) },
-    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(row.node), .wide = true },
-    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(row.node), .wide = true },
-    { "label=", NULL, FIELD_CHARS, .at = offsetof(struct zkr__known_owner, label), .in = ROW_AT(row.owner) },
+    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(contender.node) },
+    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(contender.node), .wide = true },
+    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(contender.node), .wide = true },
+    { "label=", NULL, FIELD_CHARS, .at = ROW_AT(contender.owner.label) },
     { "", "missed", FIELD_MS, .at = AT(missed), .in = ROW_AT(missed), .text = missed_text, .lacking = true },
     { "", "last_look", FIELD_TIME, .at = AT(since_ms), .in = ROW_AT(resync), .text = resync_text, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(contender), .kind = &contender_kind, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(change), .kind = &contender_kind, .lacking = true },
     { .key = NULL },
 };
 #undef AT
@@ -131,15 +130,13 @@ static void tell(const struct event *e, void *user)
     struct event_row entry = {
         .event = e,
         .lock = e->lock,
-        .change = e->of == NULL ? NULL : e,
+        .change = e->of,
         .missed = e->kind == EVENT_MISSED ? e : NULL,
         .resync = e->kind == EVENT_RESYNC ? e : NULL,
     };
 
-    if (e->of != NULL) {
-        entry.row = contender_row(e->lock, e->of, NULL);
-        entry.contender = &entry.row;
-    }
+    if (e->of != NULL)
+        entry.contender = *e->of;
     stop_printing(true);
     if (ctl->format != FORMAT_JSONL)
         fields_print_line(ctl, event_fields, &entry);
