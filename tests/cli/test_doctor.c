@@ -147,6 +147,22 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     ensemble_stop(e);
 }
 
+/* Regression: without a lock the servers were not asked, and all was well. */
+TEST(a_server_that_does_not_tell_is_named_also_without_a_lock)
+{
+    struct ensemble *e;
+
+    assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
+    struct server *one = ensemble_server(e, ensemble_leader(e) == 0);
+    server_pause(one);
+    assert_int_equal(doctor_on(ensemble_hosts(e), false), 82);
+    assert_has(look_err, textf("%s does not answer", server_hosts(one)));
+    server_kill9(one);
+    assert_int_equal(doctor_on(ensemble_hosts(e), false), 82);
+    assert_has(look_err, textf("%s refuses connections", server_hosts(one)));
+    ensemble_stop(e);
+}
+
 /* --- what is not --- */
 
 /* Servers refuse control characters in names, except those that turn the

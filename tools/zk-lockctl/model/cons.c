@@ -30,6 +30,7 @@ struct asking {
     bool started;
     /* results */
     bool reached;
+    bool down;           /* it refuses the connection */
     bool refused;        /* the word is not in the white list */
     char peer[PEER_MAX]; /* its address and port */
     char *text;          /* the answer, any bytes */
@@ -136,10 +137,12 @@ static int connect_one(const struct addrinfo *a, int64_t deadline)
     if (fd < 0 || (set_deadline(fd, deadline) &&
                    connect(fd, a->ai_addr, a->ai_addrlen) == 0))
         return fd;
+    int error = errno;
     (void)close(fd);
-    return -1;
+    return -error;
 }
 
+/* The socket, or the negative errno of the last address. */
 static int connect_to(const char *host, const char *port, int64_t deadline)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
@@ -191,6 +194,7 @@ static void *ask_one(void *arg)
     int64_t deadline = clock_now_ms() + a->timeout_ms;
     int fd = connect_to(a->server->host, a->server->port, deadline);
 
+    a->down = fd == -ECONNREFUSED;
     a->reached = fd >= 0 && send(fd, "cons", 4, MSG_NOSIGNAL) == 4 &&
                  receive(a, fd, deadline);
     if (fd >= 0) {
@@ -227,8 +231,8 @@ static void take(struct servers *s, struct asking *a, struct notes *notes)
         servers_read(s, name, a->text, a->size);
     free(a->text);
     if (!a->reached)
-        notes_add(notes, "%s does not answer; what it would tell is missing",
-                  name);
+        notes_add(notes, "%s %s; what it would tell is missing", name,
+                  a->down ? "refuses connections" : "does not answer");
     if (a->refused)
         notes_add(notes,
                   "%s does not answer cons; what it would tell is shown as "

@@ -62,7 +62,7 @@ static void examine(struct lockctl *ctl, const struct scan *look,
 
     order.doctor.session_id = zkr_session_id(ctl->session);
     a->blind = a->blind || (first && look->notes.count > 0);
-    if (order.ask && look->count > 0) {
+    if (order.ask) {
         servers = servers_ask(ctl, &a->scan.notes);
         a->blind = a->blind || !servers->whole;
     }
