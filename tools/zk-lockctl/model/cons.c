@@ -238,6 +238,7 @@ static void take(struct servers *s, struct asking *a, struct notes *notes)
                   "%s does not answer cons; what it would tell is shown as "
                   "'?'. Add to its zoo.cfg: 4lw.commands.whitelist=srvr,cons",
                   name);
+    s->silent += !a->reached;
     s->whole = s->whole && a->reached && !a->refused;
 }
 

@@ -18,6 +18,7 @@ struct client {
 struct servers {
     struct client *items; /* by session */
     size_t count;
+    size_t silent; /* so many servers were asked and did not answer */
     bool whole; /* every server of the ensemble has answered: a session without
                    a client is connected to none */
 };

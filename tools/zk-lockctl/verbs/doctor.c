@@ -64,7 +64,9 @@ static void examine(struct lockctl *ctl, const struct scan *look,
     a->blind = a->blind || (first && look->notes.count > 0);
     if (order.ask) {
         servers = servers_ask(ctl, &a->scan.notes);
-        a->blind = a->blind || !servers->whole;
+        /* Where no lock is, no client is missing. */
+        a->blind = a->blind ||
+                   (look->count > 0 ? !servers->whole : servers->silent > 0);
     }
     check_clocks(servers, look, a);
     a->findings = (struct findings){ .count = 0 };
