@@ -592,7 +592,8 @@ TEST(others_find_the_way_to_the_shell)
     assert_int_equal(look_at_lock("show -o wide"), 0);
     assert_looked(" zk-lockctl hold nightly", " ");
     assert_int_equal(look_at_lock("revoke -w 0s"), 75);
-    assert_has(look_err, "zk-lockctl hold has not given it back; stop ");
+    assert_has(look_err, "zk-lockctl hold, connected from ");
+    assert_has(look_err, ", has not given it back; stop ");
     assert_looked("; stop the shell that it holds the lock for, nightly",
                   ", or: zk-lockctl break ");
     (void)cli_end(&cli);

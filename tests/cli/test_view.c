@@ -443,13 +443,16 @@ TEST(a_holder_that_does_not_is_told)
     zkr_grant *g = acquire(m);
     char data[64];
 
-    LOOK(75, "revoke -w 300ms %s", path);
+    LOOK(75, "revoke -w 300ms --reason disk\"swap %s", path);
     assert_has(look_err, "is held by session 0x");
     assert_has(look_err, "(asked to release)");
     assert_has(look_err, "(?)");
-    assert_has(look_err, textf("has not given it back; stop it, or: zk-lockctl "
-                               "break --token %" PRId64 " %s",
-                               zkr_grant_token(g), path));
+    /* Regression: who is connected was not told, and the reason was lost. */
+    assert_has(look_err, ", connected from 127.0.0.1:");
+    assert_has(look_err,
+               textf("to %s, has not given it back; stop it, or: zk-lockctl "
+                     "break --token %" PRId64 " --reason 'disk\"swap' %s",
+                     server_hosts(the_server), zkr_grant_token(g), path));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     /* it was "a holder in the dialect curator", which would go on */
     LOOK(0, "break --yes --token %" PRId64 " %s", zkr_grant_token(g), path);

@@ -3,8 +3,11 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "common/escape.h"
+#include "common/grow.h"
 #include "common/words.h"
 #include "protocol/owner.h"
 
@@ -54,6 +57,24 @@ const struct contender *breaking_choose(const struct lock *lock, int64_t token)
 
 /* --- what it would mean --- */
 
+char *breaking_command(const struct contender *c, bool asks, const char *reason)
+{
+    char *path = shell_path(c->path); /* others chose these bytes */
+    char *why = shell_quote(reason == NULL ? "" : reason);
+    char token[WORD_MAX];
+    char *made = NULL;
+
+    if (asprintf(&made, "zk-lockctl %s%s%s%s %s",
+                 asks ? "revoke" : "break --token ",
+                 asks ? "" : word_token(c->node->token, token),
+                 reason == NULL ? "" : " --reason ", reason == NULL ? "" : why,
+                 path) < 0)
+        made = NULL;
+    free(why);
+    free(path);
+    return enough(made);
+}
+
 static void tell_liveness(struct notes *lines, const struct contender *c,
                           const struct servers *servers)
 {
@@ -71,16 +92,10 @@ static void tell_liveness(struct notes *lines, const struct contender *c,
         return;
     }
     notes_add(lines, "  its session %s",
-              servers != NULL && servers->whole
+              servers_lack(servers, c->node->session_id)
                   ? "lives or is about to end; it is not connected to any "
                     "server"
                   : "may live; the servers do not tell");
-}
-
-static bool is_away(const struct contender *c, const struct servers *servers)
-{
-    return servers != NULL && servers->whole &&
-           servers_client(servers, c->node->session_id) == NULL;
 }
 
 static void tell_danger(struct notes *lines, const struct contender *c,
@@ -96,8 +111,9 @@ static void tell_danger(struct notes *lines, const struct contender *c,
         notes_add(lines,
                   "  it is told %s, but is not stopped: until then both "
                   "may work",
-                  is_away(c, servers) ? "when it is connected again"
-                                      : "soon after");
+                  servers_lack(servers, c->node->session_id)
+                      ? "when it is connected again"
+                      : "soon after");
     else
         notes_add(lines,
                   "  DANGER: a holder in the dialect %s does not look at its "

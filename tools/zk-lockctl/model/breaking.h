@@ -12,6 +12,11 @@
  * that token it is the waiter. NULL after it was said why there is none. */
 const struct contender *breaking_choose(const struct lock *lock, int64_t token);
 
+/* "zk-lockctl break --token TOKEN LOCK", or "zk-lockctl revoke LOCK", with the
+ * reason if there is one, as a shell reads it. To be freed. */
+char *breaking_command(const struct contender *c, bool asks,
+                       const char *reason);
+
 /* Adds line by line who holds the lock, or waits, whether it lives, and what
  * happens when its node is deleted. `servers` is NULL when they were not asked.
  */

@@ -104,6 +104,12 @@ const struct client *servers_client(const struct servers *s, int64_t session_id)
                                by_session);
 }
 
+bool servers_lack(const struct servers *s, int64_t session_id)
+{
+    return s != NULL && s->whole && session_id != 0 &&
+           servers_client(s, session_id) == NULL;
+}
+
 /* A session is connected to one server at a time. */
 bool servers_tell_twice(const struct servers *s)
 {

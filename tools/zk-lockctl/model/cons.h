@@ -38,3 +38,5 @@ bool servers_tell_twice(const struct servers *servers);
 /* The client that has that session; NULL: not known. `servers` may be NULL. */
 const struct client *servers_client(const struct servers *servers,
                                     int64_t session_id);
+/* Its client is connected to none of the servers, and each was asked. */
+bool servers_lack(const struct servers *servers, int64_t session_id);

@@ -9,6 +9,7 @@
 #include "common/escape.h"
 #include "common/grow.h"
 #include "common/words.h"
+#include "model/breaking.h"
 
 enum { NAME_ROOM = 300 }; /* of a node, escaped */
 
@@ -82,24 +83,10 @@ finding_text(const char *format, ...)
     return enough(made);
 }
 
-/* "zk-lockctl VERB LOCK", and "FIRST: zk-lockctl break --token TOKEN LOCK". */
-static char *cure_command(const char *verb, const struct contender *c)
-{
-    char *word = shell_path(c->path);
-    char *made = finding_text("zk-lockctl %s %s", verb, word);
-
-    free(word);
-    return made;
-}
-
+/* "FIRST: zk-lockctl break --token TOKEN LOCK". */
 static char *cure_break(const char *first, const struct contender *c)
 {
-    char verb[WORD_MAX + 32];
-    char token[WORD_MAX];
-
-    (void)snprintf(verb, sizeof(verb), "break --token %s",
-                   word_token(c->node->token, token));
-    char *order = cure_command(verb, c);
+    char *order = breaking_command(c, false, NULL);
     char *made = finding_text("%s: %s", first, order);
     free(order);
     return made;
@@ -145,8 +132,9 @@ static char *end_of_holder(const struct contender *c)
         return cure_break("it was asked already: stop that program, then", c);
     (void)snprintf(first, sizeof(first), "stop %s, then",
                    contender_to_stop(c, "that program", stop));
-    return zkr__hears_requests(c->node, c->dialect) ? cure_command("revoke", c)
-                                                    : cure_break(first, c);
+    return zkr__hears_requests(c->node, c->dialect)
+               ? breaking_command(c, true, NULL)
+               : cure_break(first, c);
 }
 
 static void check_age(struct findings *f, const struct lock *lock,
@@ -175,8 +163,7 @@ static void check_client(struct findings *f, const struct lock *lock,
     char stop[STOP_MAX];
     char first[STOP_MAX + 128];
 
-    if (!c->node->holds || c->node->session_id == 0 || servers == NULL ||
-        !servers->whole || servers_client(servers, c->node->session_id) != NULL)
+    if (!c->node->holds || !servers_lack(servers, c->node->session_id))
         return;
     (void)snprintf(first, sizeof(first),
                    "its node goes when its session has timed out; where that "

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/now.h"
 #include "common/words.h"
 #include "model/breaking.h"
+#include "model/cons.h"
 #include "model/scan.h"
 #include "text/lock_fields.h"
 
@@ -118,22 +118,40 @@ static const struct contender *next_holder(const struct lock *before,
     return NULL;
 }
 
-static void say_next_step(const struct lockctl *ctl, const struct lock *now,
-                          const struct lock *before)
+/* ", connected from ADDRESS to SERVER," or that it is not; "" when the servers
+ * do not tell. */
+enum { PLACE_MAX = 200 };
+static const char *place_of(const struct contender *c,
+                            const struct servers *servers, char text[PLACE_MAX])
 {
-    char *path = shell_path(now->path);
+    const struct client *client = servers_client(servers, c->node->session_id);
+
+    if (client == NULL)
+        return servers_lack(servers, c->node->session_id)
+                   ? ", whose client is connected to no server,"
+                   : "";
+    (void)snprintf(text, PLACE_MAX, ", connected from %s to %s,",
+                   client->address, client->server);
+    return text;
+}
+
+static void say_next_step(const struct lockctl *ctl, const struct lock *now,
+                          const struct lock *before,
+                          const struct servers *servers)
+{
     const struct contender *c;
     char who[WHO_MAX];
+    char place[PLACE_MAX];
     char stop[STOP_MAX];
-    char token[WORD_MAX];
 
-    for (size_t i = 0; (c = next_holder(before, now, true, &i)) != NULL;)
-        lockctl_say(ctl,
-                    "%s has not given it back; stop %s, or: zk-lockctl "
-                    "break --token %s %s",
-                    contender_who(c, who), contender_to_stop(c, "it", stop),
-                    word_token(c->node->token, token), path);
-    free(path);
+    for (size_t i = 0; (c = next_holder(before, now, true, &i)) != NULL;) {
+        char *cure = breaking_command(c, false, order.reason);
+
+        lockctl_say(ctl, "%s%s has not given it back; stop %s, or: %s",
+                    contender_who(c, who), place_of(c, servers, place),
+                    contender_to_stop(c, "it", stop), cure);
+        free(cure);
+    }
 }
 
 /* Until none of them holds, as it is then. */
@@ -157,10 +175,12 @@ static int await(struct lockctl *ctl, const struct lock *before,
     }
 }
 
-/* Until its holders have given it back. */
+/* Until its holders have given it back. The servers are asked for all locks at
+ * once, when one was not given back. */
 static int see_to_end(struct lockctl *ctl, const struct lock *before,
-                      int64_t deadline_ms)
+                      int64_t deadline_ms, struct servers **servers)
 {
+    struct notes notes = { .count = 0 };
     struct lock now = { .path = NULL };
     int code = await(ctl, before, deadline_ms, &now);
     size_t deaf = 0;
@@ -168,8 +188,12 @@ static int see_to_end(struct lockctl *ctl, const struct lock *before,
 
     if (now.path == NULL)
         return code;
+    if (code == EX_TEMPFAIL && *servers == NULL)
+        *servers = servers_ask(ctl, &notes);
     if (code == EX_TEMPFAIL)
-        say_next_step(ctl, &now, before);
+        say_next_step(ctl, &now, before, *servers);
+    notes_say(&notes, ctl);
+    notes_done(&notes);
     if (code == 0 && next_holder(before, &now, false, &deaf) != NULL)
         code = EX_TEMPFAIL;
     if (code == 0 || code == EX_TEMPFAIL) {
@@ -186,16 +210,18 @@ static int see_to_end(struct lockctl *ctl, const struct lock *before,
 static int revoke_locks(struct lockctl *ctl, const struct lock *locks,
                         size_t count)
 {
+    struct servers *servers = NULL;
     int code = 0;
 
     for (size_t i = 0; code == 0 && i < count; i++)
         code = ask(ctl, &locks[i]);
     int64_t deadline_ms = clock_now_ms() + order.wait_ms;
     for (size_t i = 0; i < count && (code == 0 || code == EX_TEMPFAIL); i++) {
-        int one = see_to_end(ctl, &locks[i], deadline_ms);
+        int one = see_to_end(ctl, &locks[i], deadline_ms, &servers);
 
         code = code == 0 || one != 0 ? one : code;
     }
+    servers_free(servers);
     return code;
 }
 
