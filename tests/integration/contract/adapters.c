@@ -73,6 +73,8 @@ static int multi_lock_make(zkr_session *s, const char *path,
         (void)exchange(NULL, *ret_lock, mutex, &found);
     if (!found)
         fail_msg("too many multi-locks");
+    if (rc != ZKR_OK)
+        zkr_mutex_free(mutex);
     return rc;
 }
 
