@@ -353,7 +353,7 @@ struct zkr_session_opts {
 
 #define ZKR_SESSION_OPTS_INIT ZKR__DEFAULT_OPTS(struct zkr_session_opts)
 
-/** Longest path, chroot included, in bytes. */
+/** Longest path, chroot included, in bytes; to read and watch, twice that. */
 #define ZKR_PATH_MAX 1024
 /** Longest label of a lock, in bytes. */
 #define ZKR_LABEL_MAX 128

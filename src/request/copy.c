@@ -71,13 +71,25 @@ static int check_opts(const struct zkr_create_opts *o)
     return ZKR_OK;
 }
 
+/* A lock may have a path of ZKR_PATH_MAX, and its nodes are below it. */
+static size_t longest(const struct zkr__zk_request *asked,
+                      enum zkr_create_mode mode)
+{
+    bool reads = asked->type == ZKR__ZK_GET || asked->type == ZKR__ZK_EXISTS ||
+                 asked->type == ZKR__ZK_CHILDREN;
+
+    return asked->below          ? SIZE_MAX
+           : reads               ? 2 * ZKR_PATH_MAX
+           : is_sequential(mode) ? ZKR_PATH_MAX - NUMBER_LEN
+                                 : ZKR_PATH_MAX;
+}
+
 static int check(const struct zkr_session *s,
                  const struct zkr__zk_request *asked, enum zkr_create_mode mode)
 {
     const char *verb = zkr__copy_verb(asked->type);
-    size_t max = is_sequential(mode) ? ZKR_PATH_MAX - NUMBER_LEN : ZKR_PATH_MAX;
     int rc = zkr__session_check_path(s, verb, "path", asked->path,
-                                     asked->below ? SIZE_MAX : max);
+                                     longest(asked, mode));
 
     if (rc != ZKR_OK)
         return rc;

@@ -161,7 +161,7 @@ static int check_args(zkr_session *s, const char *path,
         (what & ~(unsigned)ZKR_WATCH_UNTIL_DELETED) != ZKR_WATCH_DATA &&
         (what & ~(unsigned)ZKR_WATCH_UNTIL_DELETED) != ZKR_WATCH_CHILDREN)
         return zkr__fail(ZKR_EINVAL, "watch: what is %d", (int)what);
-    return zkr__session_check_path(s, "watch", "path", path, ZKR_PATH_MAX);
+    return zkr__session_check_path(s, "watch", "path", path, 2 * ZKR_PATH_MAX);
 }
 
 static int check_pause(int64_t pause_ms)

@@ -154,6 +154,35 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     look_permit(below("other"), ZOO_PERM_ALL);
 }
 
+static const char *long_name(size_t size)
+{
+    static char name[2000];
+
+    memset(name, 'd', size);
+    name[size] = '\0';
+    return below(name);
+}
+
+/* Regression: a holder whose path was longer than that of any lock was not
+ * read, and doctor took it for one without a session. A longer lock was said to
+ * have no valid path. */
+TEST(long_paths_are_read_or_told)
+{
+    const char *lock = long_name(987);
+
+    (void)look_make(admin, textf("%s/_c_%032d-lock-0000000000", lock, 0), "me",
+                    ZOO_EPHEMERAL);
+    LOOK(0, "doctor --no-4lw %s", look_root);
+    LOOK(0, "ls --columns HOLDER %s", look_root);
+    assert_string_equal(look_out, "HOLDER\nme\n");
+    lock = long_name(1107);
+    (void)look_make(admin, textf("%s/lock-0000000000", lock), "",
+                    ZOO_EPHEMERAL);
+    LOOK(82, "doctor --no-4lw %s", look_root);
+    assert_has(look_err, "d could not be looked at: ZKR_ETOOLONG: longer than "
+                         "the limit, 1024 bytes\n");
+}
+
 static void assert_json_error(const json_t *error, int code, const char *name,
                               const char *cause)
 {

@@ -385,7 +385,7 @@ static void count_dir(struct scan *scan, struct znode *z, bool locks)
     if (locks && (z->listed || (denied && !z->tree->opts.below)))
         count_lock(scan, z);
     for (size_t i = 0; i < z->count; i++) {
-        if (z->kids[i]->is_dir)
+        if (z->kids[i]->is_dir || znode_refusal(z->kids[i]) != ZKR_OK)
             count_dir(scan, z->kids[i], locks);
     }
 }
@@ -416,9 +416,11 @@ static void count_all_locked(struct mirror *m, struct scan *scan, bool locks,
     if (scan->denied > 1)
         (void)snprintf(more, sizeof(more), ", and %zu more node%s",
                        scan->denied - 1, word_plural(scan->denied - 1));
-    notes_add(notes, "%s%s could not be looked at: %s%s", m->denied->path, more,
-              zkr_strerror(m->denied->error),
-              m->denied->error == ZKR_ZNOAUTH ? "; see --auth-file" : "");
+    notes_add(notes, "%.1000s%s could not be looked at: %s%s", m->denied->path,
+              more, zkr_strerror(m->denied->error),
+              m->denied->error == ZKR_ZNOAUTH    ? "; see --auth-file"
+              : m->denied->error == ZKR_ETOOLONG ? ", 1024 bytes"
+                                                 : "");
 }
 
 void mirror_note(struct mirror *m, struct notes *notes)

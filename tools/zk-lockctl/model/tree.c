@@ -698,10 +698,23 @@ static void take_answer(struct znode *z, int error,
     }
 }
 
+/* The texts have room for the path of a lock, not for all that servers take. */
+static bool is_too_long(const struct znode *z)
+{
+    const struct znode *lock = dir_part(z) == ZKR__PART_PATH ? z : z->in;
+
+    return z->tree->chroot_len + strlen(lock->path) > ZKR_PATH_MAX;
+}
+
 static void watch_dir(struct znode *z)
 {
     struct mirror *t = z->tree;
 
+    if (is_too_long(z)) {
+        end_wait(z);
+        z->error = ZKR_ETOOLONG;
+        return;
+    }
     if (t->opts.once) {
         if (z->error == NO_ANSWER)
             ask_in_turn(z);
@@ -715,7 +728,7 @@ static void watch_dir(struct znode *z)
             list_now(z);
     } else if (rc == ZKR_OK) {
         set_pause(z);
-    } else { /* a path that the library refuses, or the session is over */
+    } else { /* a path that is none, or the session is over */
         end_wait(z);
         z->error = rc;
     }
@@ -869,10 +882,13 @@ static void ask(struct znode *z)
     if (rc == ZKR_OK) {
         z->request = z->is_dir ? REQUEST_LIST : REQUEST_READ;
         t->asking++;
-    } else if (!z->is_dir) {
-        end_wait(z); /* a session that is over, or a name of nobody */
     } else if (rc == ZKR_EPATH || rc == ZKR_ETOOLONG) {
-        take_answer(z, ZKR_EPATH, NULL, false);
+        if (z->is_dir)
+            take_answer(z, rc, NULL, false);
+        else
+            take_read(z, rc, NULL);
+    } else if (!z->is_dir) {
+        end_wait(z); /* a session that is over */
     } else if (t->opts.once) {
         give_up(t, rc);
     }
