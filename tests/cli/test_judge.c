@@ -193,6 +193,7 @@ static const struct row doctor_rows[] = {
                                      "locks/lock-0000000003 4 8 1 four\n",
       .cons = CONS("2"),
       .said = "absent-holder leases/lease-0000000000 5: h:11/7 zk-lockctl hold "
+              "(nightly (4711)) "
               "has a permit, and its client is connected to no server; 1 "
               "waiting -> its node goes when its session has timed out; where "
               "that is too long, see that the shell that it holds the lock "

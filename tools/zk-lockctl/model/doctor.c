@@ -140,14 +140,14 @@ static char *end_of_holder(const struct contender *c)
 static void check_age(struct findings *f, const struct lock *lock,
                       const struct contender *c, int64_t older_ms)
 {
-    char who[WHO_MAX];
+    char who[NAMED_MAX];
     char age[WORD_MAX];
 
     if (!c->node->holds || older_ms == 0 || c->age_ms < older_ms)
         return;
     findings_add(f, "old-holder", c->path, c,
                  finding_text("%s holds it; its node is %s old, %zu waiting",
-                              contender_who(c, who), word_age(c->age_ms, age),
+                              contender_named(c, who), word_age(c->age_ms, age),
                               lock->waiters),
                  end_of_holder(c));
 }
@@ -159,7 +159,7 @@ static void check_client(struct findings *f, const struct lock *lock,
                          const struct contender *c,
                          const struct servers *servers)
 {
-    char who[WHO_MAX];
+    char who[NAMED_MAX];
     char stop[STOP_MAX];
     char first[STOP_MAX + 128];
 
@@ -173,7 +173,7 @@ static void check_client(struct findings *f, const struct lock *lock,
         f, "absent-holder", c->path, c,
         finding_text(
             "%s %s, and its client is connected to no server; %zu waiting",
-            contender_who(c, who),
+            contender_named(c, who),
             zkr__is_lease(c->node) ? "has a permit" : "holds it",
             lock->waiters),
         cure_break(first, c));
@@ -201,29 +201,30 @@ void doctor_examine(const struct scan *scan, const struct servers *servers,
 static void add_deadlock(const struct deadlock *d, struct findings *f)
 {
     const struct deadlock_member *m = d->youngest;
-    char who[WHO_MAX];
+    char who[NAMED_MAX];
 
     findings_add(
         f, "deadlock", m->waits->path, m->waits,
         d->count == 1
-            ? finding_text("%s waits for itself", contender_who(m->waits, who))
+            ? finding_text("%s waits for itself",
+                           contender_named(m->waits, who))
             : finding_text(
                   "%s is the last of %zu owners who wait for each other",
-                  contender_who(m->waits, who), d->count),
+                  contender_named(m->waits, who), d->count),
         finding_text("zk-lockctl deadlocks shows it and what ends it"));
 }
 
 static void add_own_node(const struct deadlock *d, struct findings *f)
 {
     const struct deadlock_member *m = d->youngest;
-    char who[WHO_MAX];
+    char who[NAMED_MAX];
     char age[WORD_MAX];
 
     findings_add(
         f, "own-node", m->waits->path, m->waits,
         finding_text("%s has waited for %s behind a node of its own session: "
                      "for ever, if one thread holds and waits",
-                     contender_who(m->waits, who),
+                     contender_named(m->waits, who),
                      word_age(m->waits->age_ms, age)),
         finding_text("see the stacks of that program, and restart it "
                      "if it waits for itself"));

@@ -262,6 +262,17 @@ const char *contender_who(const struct contender *c, char who[WHO_MAX])
     return c->owner.is_asked ? strcat(who, asked) : who;
 }
 
+const char *contender_named(const struct contender *c, char who[NAMED_MAX])
+{
+    char label[NAMED_MAX - WHO_MAX - 4];
+    size_t len = strlen(contender_who(c, who));
+
+    if (c->owner.label[0] != '\0')
+        (void)snprintf(who + len, NAMED_MAX - len, " (%s)",
+                       escape_string(c->owner.label, label, sizeof(label)));
+    return who;
+}
+
 const char *contender_to_stop(const struct contender *c, const char *else_word,
                               char text[STOP_MAX])
 {

@@ -56,6 +56,9 @@ int64_t contender_thread(const struct contender *c);
 /* The owner by its record, its data, or its session. Escaped. */
 enum { WHO_MAX = 100 };
 const char *contender_who(const struct contender *c, char who[WHO_MAX]);
+/* The same with the label behind it, in parentheses, if there is one. */
+enum { NAMED_MAX = 600 };
+const char *contender_named(const struct contender *c, char who[NAMED_MAX]);
 /* Whom to stop so that its work under the lock ends: the shell, "nightly
  * (4711)", of an owner that keeps the lock for it; `else_word` for others.
  * Escaped. */

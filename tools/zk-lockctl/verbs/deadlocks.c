@@ -10,6 +10,7 @@
 #include "common/escape.h"
 #include "common/words.h"
 #include "model/across.h"
+#include "model/breaking.h"
 #include "text/envelope.h"
 #include "text/lock_fields.h"
 
@@ -36,12 +37,12 @@ static void print_place(const char *verb, const struct contender *c)
 
 static void print_member(const struct deadlock_member *m, int width)
 {
-    char who[WHO_MAX];
+    char who[NAMED_MAX];
 
-    (void)printf("  %-*s", width, contender_who(m->waits, who));
+    (void)printf("  %-*s", width, contender_named(m->waits, who));
     if (deadlock_is_nested(m)) {
         print_place("  waits for", m->waits);
-        (void)printf(", inside %s, which", contender_who(m->held, who));
+        (void)printf(", inside %s, which", contender_named(m->held, who));
         print_place(" holds", m->held);
     } else {
         if (m->held != NULL)
@@ -52,39 +53,45 @@ static void print_member(const struct deadlock_member *m, int width)
 }
 
 /* The owner that has waited shortest loses least. */
+static const struct contender *loser(const struct deadlock *d)
+{
+    return d->youngest->held == NULL ? d->youngest->waits : d->youngest->held;
+}
+
+static bool listens(const struct contender *c)
+{
+    return c->node->holds && !c->owner.is_asked &&
+           zkr__hears_requests(c->node, c->dialect);
+}
+
 static void print_cure(const struct deadlock *d)
 {
     const struct deadlock_member *m = d->youngest;
-    const struct contender *c = m->held == NULL ? m->waits : m->held;
-    char *path = shell_path(c->path); /* others chose these bytes */
-    char who[WHO_MAX];
-    char token[WORD_MAX];
+    const struct contender *c = loser(d);
+    char *order = breaking_command(c, listens(c), NULL);
+    char who[NAMED_MAX];
     char stop[STOP_MAX];
-    bool listens = c->node->holds && !c->owner.is_asked &&
-                   zkr__hears_requests(c->node, c->dialect);
 
-    (void)printf("  waits shortest: %s\n", contender_who(m->waits, who));
+    (void)printf("  waits shortest: %s\n", contender_named(m->waits, who));
     (void)printf("  to resolve: ");
     if (deadlock_is_nested(m)) /* it has nothing yet that could be harmed */
-        (void)printf("end %s, or: ", contender_who(m->waits, who));
-    (void)printf("zk-lockctl %s", listens ? "revoke " : "break ");
-    if (!listens)
-        (void)printf("--token %s ", word_token(c->node->token, token));
-    (void)fputs(path, stdout);
-    free(path);
-    if (!listens)
-        (void)printf("   (stop %s first: it may not notice)",
-                     contender_to_stop(c, "that program", stop));
+        (void)printf("end %s, or: ", contender_named(m->waits, who));
+    (void)fputs(order, stdout);
+    free(order);
+    if (!listens(c))
+        (void)printf(
+            "   (stop %s first%s)", contender_to_stop(c, "that program", stop),
+            zkr__sees_its_own_node(c->dialect) ? "" : ": it may not notice");
     (void)putchar('\n');
 }
 
 static int widest(const struct deadlock *d)
 {
-    char who[WHO_MAX];
+    char who[NAMED_MAX];
     int width = 0;
 
     for (size_t i = 0; i < d->count; i++) {
-        int len = (int)strlen(contender_who(d->members[i].waits, who));
+        int len = (int)strlen(contender_named(d->members[i].waits, who));
 
         width = len > width ? len : width;
     }
@@ -179,12 +186,26 @@ static json_t *owners_json(const void *item)
     return all;
 }
 
+/* Nothing resolves what is only possible. */
+static json_t *cure_json(const void *item)
+{
+    const struct deadlock *d = ((const struct deadlock_row *)item)->d;
+
+    if (!d->certain)
+        return json_null();
+    char *order = breaking_command(loser(d), listens(loser(d)), NULL);
+    json_t *cure = json_string(order);
+    free(order);
+    return cure;
+}
+
 /* clang-format off */
 #define AT(member) offsetof(struct deadlock_row, member)
 static const struct field deadlock_fields[] = {
     { .key = "confirmed", .type = FIELD_BOOL, .at = offsetof(struct deadlock, certain), .in = AT(d) },
     { .key = "age_ms", .type = FIELD_MS, .at = AT(age_ms) },
     { .key = "since", .type = FIELD_TIME, .at = offsetof(struct deadlock, since), .in = AT(d) },
+    { .key = "cure", .type = FIELD_TEXT, .json = cure_json },
     { .key = "owners", .type = FIELD_LIST, .json = owners_json, .kind = &member_kind },
     { .key = NULL },
 };
