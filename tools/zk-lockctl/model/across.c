@@ -17,6 +17,11 @@ static void judge(struct lockctl *ctl, const struct across_opts *opts,
     a->deadlocks =
         deadlocks_find(look->locks, look->count, first ? NULL : a->scan.locks,
                        first ? 0 : a->scan.count);
+    for (size_t i = 0; i < a->deadlocks.count; i++) {
+        struct deadlock *d = &a->deadlocks.items[i];
+
+        d->age_ms = look->at_ms > d->since ? look->at_ms - d->since : 0;
+    }
     if (opts->judge != NULL)
         opts->judge(ctl, look, a);
 }

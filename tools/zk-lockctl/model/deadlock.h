@@ -15,8 +15,9 @@ struct deadlock_member {
 };
 
 struct deadlock {
-    bool certain;  /* or several threads of one session look like one owner */
-    int64_t since; /* when the last of them began to wait, as since_ms */
+    bool certain;   /* or several threads of one session look like one owner */
+    int64_t since;  /* when the last of them began to wait, as since_ms */
+    int64_t age_ms; /* since then, of a deadlock of `across` */
     const struct deadlock_member *youngest; /* it has waited shortest */
     struct deadlock_member *members;
     size_t count;

@@ -14,11 +14,6 @@
 #include "text/envelope.h"
 #include "text/lock_fields.h"
 
-static int64_t age_of(const struct across *a, const struct deadlock *d)
-{
-    return a->scan.at_ms > d->since ? a->scan.at_ms - d->since : 0;
-}
-
 /* --- as text --- */
 
 static void print_place(const char *verb, const struct contender *c)
@@ -108,7 +103,7 @@ static void print_text(const struct across *a)
         (void)printf("%sDEADLOCK %zu (%s, %zu owner%s, for %s)\n",
                      i == 0 ? "" : "\n", i + 1,
                      d->certain ? "confirmed" : "possible", d->count,
-                     d->count == 1 ? "" : "s", word_age(age_of(a, d), age));
+                     d->count == 1 ? "" : "s", word_age(d->age_ms, age));
         for (size_t k = 0; k < d->count; k++)
             print_member(&d->members[k], widest(d));
         if (d->certain)
@@ -135,29 +130,11 @@ static const struct kind place_kind = { "place", NULL, place_fields };
 /* --- a deadlock, and its members --- */
 
 struct member_row {
-    char room[WHO_MAX];
     const char *who;
     const struct zkr_participant *node;
     const struct contender *held, *waits;
     bool shortest;
 };
-
-struct deadlock_row {
-    int64_t age_ms;
-    const struct deadlock *d;
-};
-
-static void fill_member(struct member_row *row, const struct deadlock *d,
-                        const struct deadlock_member *m)
-{
-    *row = (struct member_row){
-        .node = m->waits->node,
-        .held = m->held,
-        .waits = m->waits,
-        .shortest = m == d->youngest,
-    };
-    row->who = contender_who(m->waits, row->room);
-}
 
 /* clang-format off */
 #define AT(member) offsetof(struct member_row, member)
@@ -175,12 +152,20 @@ static const struct kind member_kind = { "member", NULL, member_fields };
 
 static json_t *owners_json(const void *item)
 {
-    const struct deadlock *d = ((const struct deadlock_row *)item)->d;
+    const struct deadlock *d = item;
     json_t *all = json_array();
-    struct member_row row;
+    char who[WHO_MAX];
 
     for (size_t i = 0; i < d->count; i++) {
-        fill_member(&row, d, &d->members[i]);
+        const struct deadlock_member *m = &d->members[i];
+        const struct member_row row = {
+            .who = contender_who(m->waits, who),
+            .node = m->waits->node,
+            .held = m->held,
+            .waits = m->waits,
+            .shortest = m == d->youngest,
+        };
+
         (void)json_array_append_new(all, fields_json(member_fields, &row));
     }
     return all;
@@ -189,7 +174,7 @@ static json_t *owners_json(const void *item)
 /* Nothing resolves what is only possible. */
 static json_t *cure_json(const void *item)
 {
-    const struct deadlock *d = ((const struct deadlock_row *)item)->d;
+    const struct deadlock *d = item;
 
     if (!d->certain)
         return json_null();
@@ -200,11 +185,11 @@ static json_t *cure_json(const void *item)
 }
 
 /* clang-format off */
-#define AT(member) offsetof(struct deadlock_row, member)
+#define AT(member) offsetof(struct deadlock, member)
 static const struct field deadlock_fields[] = {
-    { .key = "confirmed", .type = FIELD_BOOL, .at = offsetof(struct deadlock, certain), .in = AT(d) },
+    { .key = "confirmed", .type = FIELD_BOOL, .at = AT(certain) },
     { .key = "age_ms", .type = FIELD_MS, .at = AT(age_ms) },
-    { .key = "since", .type = FIELD_TIME, .at = offsetof(struct deadlock, since), .in = AT(d) },
+    { .key = "since", .type = FIELD_TIME, .at = AT(since) },
     { .key = "cure", .type = FIELD_TEXT, .json = cure_json },
     { .key = "owners", .type = FIELD_LIST, .json = owners_json, .kind = &member_kind },
     { .key = NULL },
@@ -214,22 +199,11 @@ static const struct field deadlock_fields[] = {
 static const struct kind deadlock_kind = { "deadlock", "DeadlockList",
                                            deadlock_fields };
 
-/* One at a time. */
-static const void *deadlock_at(const void *of, size_t i)
-{
-    static struct deadlock_row row;
-    const struct across *a = of;
-
-    row.d = &a->deadlocks.items[i];
-    row.age_ms = age_of(a, row.d);
-    return &row;
-}
-
 static int print(const struct lockctl *ctl, const struct across *a)
 {
     const struct rows rows = { .kind = &deadlock_kind,
-                               .of = a,
-                               .item = deadlock_at,
+                               .of = a->deadlocks.items,
+                               .size = sizeof(*a->deadlocks.items),
                                .count = a->deadlocks.count,
                                .at_ms = a->scan.at_ms,
                                .notes = &a->scan.notes };
