@@ -285,21 +285,14 @@ static void drop_last_character(char *text)
 
 static void type(struct top *t, uint32_t key)
 {
-    switch (key) {
-    case '\033':
+    if (key == '\033')
         t->filter[0] = '\0';
+    if (key == '\033' || key == '\r')
         t->typing = false;
-        break;
-    case '\r':
-        t->typing = false;
-        break;
-    case TOP_KEY + KEY_BACKSPACE:
+    else if (key == TOP_KEY + KEY_BACKSPACE)
         drop_last_character(t->filter);
-        break;
-    default:
+    else
         add_to_filter(t, key);
-        break;
-    }
 }
 
 /* --- other keys --- */
@@ -388,41 +381,27 @@ static enum top_action act_on_lock(struct top *t, bool breaks)
 /* Keys of the list of locks alone. False: it is none of them. */
 static bool act_on_locks(struct top *t, uint32_t key)
 {
-    switch (key) {
-    case '/':
+    if (key == '/')
         t->typing = true;
-        return true;
-    case 's':
-    case '>':
+    else if (key == 's' || key == '>')
         sort_by(t, 1);
-        return true;
-    case '<':
+    else if (key == '<')
         sort_by(t, -1);
-        return true;
-    case 'o':
+    else if (key == 'o')
         open_list(t, TOP_OWNERS);
-        return true;
-    case 'r':
+    else if (key == 'r')
         t->reversed = !t->reversed;
-        return true;
-    default:
+    else
         return false;
-    }
+    return true;
 }
 
 static enum top_action act(struct top *t, uint32_t key)
 {
-    switch (key) {
-    case 'q':
-    case '\033':
+    if (key == 'q' || key == '\033')
         return back(t, key);
-    case 'h':
-    case '?':
+    if (key == 'h' || key == '?')
         t->help = true;
-        return TOP_GO_ON;
-    default:
-        break;
-    }
     if (t->help)
         return TOP_GO_ON;
     if (key == 'R' || key == 'K')

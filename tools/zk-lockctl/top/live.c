@@ -222,16 +222,11 @@ static void on_keys(struct live *l)
     uint32_t key;
 
     while (!l->quit && top_screen_key(&key)) {
-        switch (top_press(l->top, key)) {
-        case TOP_QUIT:
-            l->quit = true;
-            break;
-        case TOP_ACT:
+        enum top_action action = top_press(l->top, key);
+
+        l->quit = action == TOP_QUIT;
+        if (action == TOP_ACT)
             hand_over(l);
-            break;
-        case TOP_GO_ON:
-            break;
-        }
     }
 }
 
@@ -240,20 +235,14 @@ static void on_signals(struct live *l)
     struct signalfd_siginfo info;
 
     while (read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-        switch (info.ssi_signo) {
-        case SIGWINCH:
+        if (info.ssi_signo == SIGWINCH)
             top_screen_resize();
-            break;
-        case SIGTSTP:
+        else if (info.ssi_signo == SIGTSTP)
             top_screen_stop();
-            break;
-        case SIGCONT:
+        else if (info.ssi_signo == SIGCONT)
             top_screen_restore();
-            break;
-        default:
+        else
             l->quit = true;
-            break;
-        }
     }
 }
 
