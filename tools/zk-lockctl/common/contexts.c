@@ -188,23 +188,17 @@ static bool find_file(char file[PATH_MAX])
            (access(file, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR));
 }
 
-static int read_file(struct contexts *contexts, char *text)
-{
-    const char *fault =
-        private_file_read(contexts->file, PRIVATE_WRITE, text, TEXT_MAX);
-
-    return fault == NULL
-               ? read_text(contexts, text)
-               : lockctl_fail(EX_CONFIG, "%s: %s", contexts->file, fault);
-}
-
 int contexts_read(struct contexts *contexts)
 {
     *contexts = (struct contexts){ .count = 0 };
     if (!find_file(contexts->file))
         return 0;
     char *text = enough(malloc(TEXT_MAX));
-    int code = read_file(contexts, text);
+    const char *fault =
+        private_file_read(contexts->file, PRIVATE_WRITE, text, TEXT_MAX);
+    int code = fault == NULL
+                   ? read_text(contexts, text)
+                   : lockctl_fail(EX_CONFIG, "%s: %s", contexts->file, fault);
     free(text);
     if (code != 0)
         contexts_done(contexts);

@@ -122,28 +122,22 @@ static int refuse_use(const char *lock, const char *use, enum claim_kind kind)
 
 /* Somebody who has a permit, or wants one, by another limit would let in more
  * than we do, or fewer. */
-static const struct contender *with_other_limit(const struct lock *lock,
-                                                uint32_t slots)
-{
-    for (size_t i = 0; i < lock->count; i++) {
-        int64_t limit = lock->items[i].owner.limit;
-
-        if (limit != 0 && limit != slots)
-            return &lock->items[i];
-    }
-    return NULL;
-}
-
-static int refuse_limit(const struct lock *lock, const struct contender *c,
-                        uint32_t slots)
+static int check_limits(const struct lock *lock, uint32_t slots)
 {
     char who[WHO_MAX];
 
-    return lockctl_fail(
-        EX_DATAERR,
-        "%s is used as a semaphore of %lld by %s: with --slots %u the two "
-        "would not agree on who may hold it",
-        lock->path, (long long)c->owner.limit, contender_who(c, who), slots);
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *c = &lock->items[i];
+
+        if (c->owner.limit != 0 && c->owner.limit != slots)
+            return lockctl_fail(
+                EX_DATAERR,
+                "%s is used as a semaphore of %lld by %s: with --slots %u the "
+                "two would not agree on who may hold it",
+                lock->path, (long long)c->owner.limit, contender_who(c, who),
+                slots);
+    }
+    return MAY_CLAIM;
 }
 
 /* -- itself -------------------------------------------------------------- */
@@ -253,9 +247,8 @@ static int refuse_by_list(const struct run *run, const struct lock *lock)
     if (!goes_together(lock, wanted->kind))
         return refuse_use(lock->path, name_use(lock), wanted->kind);
     warn_of_kazoo(run->ctl, lock);
-    if (wanted->kind == CLAIM_SEMAPHORE)
-        c = with_other_limit(lock, wanted->slots);
-    return c != NULL ? refuse_limit(lock, c, wanted->slots) : MAY_CLAIM;
+    return wanted->kind == CLAIM_SEMAPHORE ? check_limits(lock, wanted->slots)
+                                           : MAY_CLAIM;
 }
 
 /* Where the servers do not answer, or do not allow it, the claim will tell.

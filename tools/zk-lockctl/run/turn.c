@@ -222,12 +222,6 @@ static int take_turn(struct run *run)
     return code;
 }
 
-static void clean_up(struct run *run)
-{
-    claim_done(&run->claim);
-    inherited_done(&run->inherited);
-}
-
 int run_all(struct run *run)
 {
     int code = prepare(run);
@@ -237,7 +231,8 @@ int run_all(struct run *run)
         if (code == 0)
             code = take_turn(run);
     }
-    clean_up(run);
+    claim_done(&run->claim);
+    inherited_done(&run->inherited);
     /* This must not be mistaken for a command that has exited with this
      * number. */
     if (code == EX_SIGNALED + SIGINT &&
