@@ -170,13 +170,10 @@ const struct verb verb_completion = {
     .name = "completion",
     .usage = "bash | zsh | fish",
     .summary = "Print a script that completes command lines",
-    .help =
-        "Verbs, options and their values. Where zk-lockctl is installed the\n"
-        "scripts are as well; else:\n"
-        "\n"
-        "  bash:  source <(zk-lockctl completion bash)\n"
-        "  zsh:   source <(zk-lockctl completion zsh)\n"
-        "  fish:  zk-lockctl completion fish | source\n",
+    .help = "Where zk-lockctl is installed the scripts are as well; else:\n"
+            "\n"
+            "  bash:  source <(zk-lockctl completion bash), zsh likewise\n"
+            "  fish:  zk-lockctl completion fish | source\n",
     .words = shells,
     .run = completion,
 };

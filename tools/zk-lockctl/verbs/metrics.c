@@ -115,23 +115,18 @@ static struct MHD_Response *new_page(const struct board *b)
     return response;
 }
 
-static struct MHD_Response *new_refusal(void)
-{
-    static char text[] = "GET /metrics\n";
-
-    return MHD_create_response_from_buffer(strlen(text), text,
-                                           MHD_RESPMEM_PERSISTENT);
-}
-
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection,
                               const char *path, const char *method,
                               const char *version, const char *data,
                               size_t *data_size, void **of_connection)
 {
+    static char refusal[] = "GET /metrics\n";
     bool found = strcmp(path, "/metrics") == 0 || strcmp(path, "/") == 0;
     bool reads = strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
     struct MHD_Response *response =
-        found && reads ? new_page(user) : new_refusal();
+        found && reads ? new_page(user)
+                       : MHD_create_response_from_buffer(
+                             strlen(refusal), refusal, MHD_RESPMEM_PERSISTENT);
     enum MHD_Result queued;
 
     (void)version;

@@ -260,16 +260,6 @@ static int next_news(struct watch *w)
     return 0;
 }
 
-static int look(struct watch *w)
-{
-    int code = next_news(w);
-    int flushed = stop_flush();
-
-    if (code == 0)
-        code = w->code;
-    return flushed == 0 ? code : flushed;
-}
-
 /* --- the verb --- */
 
 /* Until the connection is back, or the session over; false as soon as it is
@@ -292,10 +282,14 @@ static bool wait_for_connection(const struct lockctl *ctl)
  * watched. */
 static int go_on(struct watch *w)
 {
-    int code;
-
     do {
-        code = look(w);
+        int code = next_news(w);
+        int flushed = stop_flush();
+
+        if (code == 0)
+            code = w->code;
+        if (flushed != 0)
+            code = flushed;
         if (code != 0 || !stop_wait(WAKE_MS) || !wait_for_connection(w->ctl))
             return code;
     } while (!lockctl_is_over(w->ctl));
