@@ -34,13 +34,6 @@ struct live {
     bool quit;
 };
 
-static void draw(struct top *t)
-{
-    t->state = lockctl_connection(t->ctl);
-    t->now_ms = clock_wall_ms();
-    top_screen_draw(t);
-}
-
 /* --- looks: nobody waits for the servers --- */
 
 static int start_mirror(struct live *l)
@@ -264,14 +257,19 @@ static bool await(const struct live *l)
 
 static void go_on(struct live *l)
 {
+    struct top *t = l->top;
+
     do {
         on_signals(l);
         on_look(l);
         on_connection(l);
         on_keys(l);
-        if (!l->quit)
-            draw(l->top);
-    } while (!l->quit && await(l));
+        if (l->quit)
+            return;
+        t->state = lockctl_connection(t->ctl);
+        t->now_ms = clock_wall_ms();
+        top_screen_draw(t);
+    } while (await(l));
 }
 
 /* --- beginning and end --- */

@@ -113,10 +113,7 @@ const struct verb verb_release = {
     .name = "release",
     .usage = "[LOCK]",
     .summary = "Give back a lock that hold keeps for the shell",
-    .help =
-        "LOCK may be left out where the shell has held one only. It answers "
-        "when the\n"
-        "node of the lock is gone: 0; 79 when the lock had been lost "
-        "before.\n",
+    .help = "LOCK may be left out where the shell has held one only. Exit\n"
+            "code 79: the lock had been lost before. See zk-lockctl(1).\n",
     .run = release,
 };
