@@ -643,6 +643,22 @@ TEST(the_first_pause_is_kept)
     assert_true((when("queued") + DAY_MS - when("holding")) % DAY_MS >= 2000);
 }
 
+/* Regression: it ended with the next event only, so "watch | head -1" did not
+ * end while nothing happened. */
+TEST(without_a_reader_it_ends)
+{
+    static const char *const verbs[] = { "watch --initial", "show --follow" };
+
+    make_below(path, "x-lock-0000000000");
+    for (size_t i = 0; i < COUNT(verbs); i++) {
+        const char *command = textf("%s %s --servers %s %s | head -1", LOCKCTL,
+                                    verbs[i], server_hosts(the_server), path);
+
+        cli_start(&c, "/bin/sh", (const char *const[]){ "-c", command, NULL });
+        assert_int_equal(cli_end(&c), 0);
+    }
+}
+
 static long lists(struct proxy *p)
 {
     return proxy_requests(p, ZOO_GETCHILDREN2_OP);

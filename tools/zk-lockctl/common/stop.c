@@ -104,9 +104,12 @@ void stop_printing(bool printing)
 
 int stop_flush(void)
 {
+    struct pollfd out = { .fd = STDOUT_FILENO };
     bool flushed = fflush(stdout) == 0 && ferror(stdout) == 0;
 
     stop_printing(false);
+    if (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0)
+        (void)raise(SIGPIPE);
     return flushed ? 0 : EX_IOERR;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/grow.h"
 #include "common/now.h"
+#include "common/stop.h"
 #include "model/cons.h"
 #include "model/mirror.h"
 #include "text/envelope.h"
@@ -183,7 +184,10 @@ static int show_lock(struct lockctl *ctl, const char *path, struct lock *news)
     return code;
 }
 
-/* A lock that nobody uses may go, and come again. */
+/* A lock that nobody uses may go, and come again. In between it wakes up to see
+ * whether somebody still reads. */
+enum { WAKE_MS = 500 };
+
 static int follow(struct lockctl *ctl, const char *path)
 {
     struct mirror *mirror = NULL;
@@ -191,9 +195,12 @@ static int follow(struct lockctl *ctl, const char *path)
     int code = mirror_follow(ctl, path, order.limit, &mirror);
 
     while (code == 0) {
-        bool changed = mirror_next(mirror, INT64_MAX, &lock);
+        bool changed = mirror_next(mirror, clock_now_ms() + WAKE_MS, &lock);
 
-        code = show_lock(ctl, path, changed ? &lock : NULL);
+        if (!changed && lockctl_is_connected(ctl))
+            code = stop_flush();
+        else
+            code = show_lock(ctl, path, changed ? &lock : NULL);
         if (code == EX_DATAERR ||
             (code == EX_UNAVAILABLE && !lockctl_is_over(ctl)))
             code = 0; /* that was said */
