@@ -23,13 +23,18 @@
 #define TRIED_MAX   400
 
 struct probe_target {
-    char name[128]; /* "host:port" */
-    int fd;         /* connecting; -1 when the result is known: */
-    int error;      /* errno; 0 is connected */
-    int tls_rc;     /* an error: there is no TLS with it; */
-    char tls[256];  /* why; */
-    bool hangs_up;  /* and that is all */
+    char name[128];   /* "host:port" */
+    int fd;           /* connecting; -1 when the result is known: */
+    int error;        /* errno; 0 is connected */
+    int tls_rc;       /* an error: there is no TLS with it; */
+    char tls[256];    /* why; */
+    bool hangs_up;    /* and that is all */
+    bool asked;       /* what it is, by a word */
+    const char *deed; /* what it does with connections that it accepts */
 };
+
+static const char silent[] = "silent";
+static const char without_quorum[] = "is up without a quorum";
 
 struct targets {
     struct probe_target target[TARGETS_MAX];
@@ -64,6 +69,8 @@ static void add_target(struct targets *all, const char *name, int fd)
     t->error = fd < 0 ? -fd : ETIMEDOUT;
     t->tls_rc = ZKR_OK;
     t->hangs_up = false;
+    t->asked = false;
+    t->deed = "accepted";
 }
 
 int zkr__probe_descriptor(void)
@@ -97,6 +104,47 @@ static bool wait_for(int fd, short events, int64_t deadline)
     return poll(&poller, 1, left > 0 ? (int)left : 0) == 1;
 }
 
+/* Longer than an answer to "srvr". */
+#define ANSWER_MAX 2048
+
+static bool send_word(int fd, const char *word, int64_t deadline)
+{
+    return wait_for(fd, POLLOUT, deadline) &&
+           send(fd, word, strlen(word), MSG_NOSIGNAL) == (ssize_t)strlen(word);
+}
+
+/* The whole answer: the server hangs up behind it. */
+static bool receive(int fd, char answer[ANSWER_MAX], int64_t deadline)
+{
+    size_t size = 0;
+    ssize_t n = 1;
+
+    while (n > 0 && size < ANSWER_MAX - 1) {
+        if (!wait_for(fd, POLLIN, deadline))
+            return false;
+        n = recv(fd, answer + size, ANSWER_MAX - 1 - size, 0);
+        size += n > 0 ? (size_t)n : 0;
+    }
+    answer[size] = '\0';
+    return n == 0;
+}
+
+/* A server without a quorum says so; one that serves, and has not been tried
+ * yet, tells its role. All were asked before. */
+static void hear(struct probe_target *t, int64_t deadline)
+{
+    char answer[ANSWER_MAX];
+
+    if (t->asked && !receive(t->fd, answer, deadline))
+        t->deed = silent;
+    else if (t->asked && strstr(answer, "not currently serving") != NULL)
+        t->deed = without_quorum;
+    else if (t->asked && strstr(answer, "\nMode: ") != NULL)
+        t->deed = "serves";
+    if (t->fd >= 0)
+        (void)close(t->fd);
+}
+
 static void await(struct probe_target *t, const struct zkr_session_opts *opts,
                   int64_t deadline)
 {
@@ -110,7 +158,8 @@ static void await(struct probe_target *t, const struct zkr_session_opts *opts,
     if (ZKR__CLIENT_INSIDE && t->error == 0 && opts->tls_ca != NULL)
         t->tls_rc = zkr__tls_try(opts, t->name, t->fd, deadline, t->tls,
                                  sizeof(t->tls), &t->hangs_up);
-    (void)close(t->fd);
+    else if (t->error == 0 && zkr__clock_now() < deadline)
+        t->asked = send_word(t->fd, "srvr", deadline);
 }
 
 /* This also counts a server that hung up at once, as a server does that has too
@@ -123,7 +172,7 @@ static bool has_accepted(const struct probe_target *t)
 static const char *deed_of(const struct probe_target *t)
 {
     return t->tls_rc != ZKR_OK        ? t->tls
-           : has_accepted(t)          ? "accepted"
+           : has_accepted(t)          ? t->deed
            : t->error == ECONNREFUSED ? "refused"
                                       : strerror(t->error);
 }
@@ -154,6 +203,8 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
     struct targets all = { .count = 0 };
     char text[TRIED_MAX];
     const char *mute = NULL;
+    const char *lone = NULL;
+    size_t quiet = TARGETS_MAX;
     const struct probe_target *secretive = NULL;
 
     zkr__servers_each(servers, start_server, &all);
@@ -170,6 +221,18 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
         if (has_accepted(t) && mute == NULL)
             mute = t->name;
     }
+    for (size_t i = 0; i < all.count; i++) {
+        struct probe_target *t = &all.target[i];
+
+        /* the open does not wait longer than the probe: this ends before */
+        hear(t, deadline - timeout_ms * ZKR__MS / 5);
+        if (t->deed == without_quorum && lone == NULL)
+            lone = t->name;
+        if (t->deed == silent && i < quiet)
+            quiet = i;
+    }
+    if (quiet < all.count)
+        mute = all.target[quiet].name;
     *ret_verdict = all.insecure == all.count ? ZKR__ALL_REFUSE_TLS
                    : all.refused + all.insecure == all.count ? ZKR__ALL_REFUSE
                                                              : ZKR__NO_VERDICT;
@@ -177,6 +240,9 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
         return zkr__fail(secretive->tls_rc,
                          "no TLS connection to server %s: %s%s",
                          secretive->name, secretive->tls, tried(&all, text));
+    if (lone != NULL)
+        return zkr__fail(ZKR_ENOTZK, "server %s %s%s", lone, without_quorum,
+                         tried(&all, text));
     if (mute != NULL)
         return zkr__fail(ZKR_ENOTZK,
                          "server %s accepts connections but does not answer as "
@@ -198,9 +264,6 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
 
 /* -- the role -------------------------------------------------------------- */
 
-/* Longer than an answer to "srvr". */
-#define ANSWER_MAX 2048
-
 static void start_one(void *arg, const char *name, const struct addrinfo *info)
 {
     int *fd = arg;
@@ -208,26 +271,6 @@ static void start_one(void *arg, const char *name, const struct addrinfo *info)
     (void)name;
     if (info != NULL)
         *fd = start_connect(info);
-}
-
-/* The whole answer: the server hangs up behind it. */
-static bool ask(int fd, const char *word, char answer[ANSWER_MAX],
-                int64_t deadline)
-{
-    size_t size = 0;
-    ssize_t n = 1;
-
-    if (!wait_for(fd, POLLOUT, deadline) ||
-        send(fd, word, strlen(word), MSG_NOSIGNAL) != (ssize_t)strlen(word))
-        return false;
-    while (n > 0 && size < ANSWER_MAX - 1) {
-        if (!wait_for(fd, POLLIN, deadline))
-            return false;
-        n = recv(fd, answer + size, ANSWER_MAX - 1 - size, 0);
-        size += n > 0 ? (size_t)n : 0;
-    }
-    answer[size] = '\0';
-    return n == 0;
 }
 
 bool zkr__probe_follows(const char *server, int timeout_ms)
@@ -240,7 +283,7 @@ bool zkr__probe_follows(const char *server, int timeout_ms)
     zkr__servers_each(server, start_one, &fd);
     if (fd < 0)
         return false;
-    if (ask(fd, "srvr", answer, deadline))
+    if (send_word(fd, "srvr", deadline) && receive(fd, answer, deadline))
         follows = strstr(answer, "\nMode: follower\n") != NULL ||
                   strstr(answer, "\nMode: observer\n") != NULL;
     (void)close(fd);
