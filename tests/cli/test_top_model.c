@@ -250,6 +250,10 @@ TEST(the_filter_is_part_of_a_lock_or_holder)
     shown_is("");
     press_key('\033');
     shown_is("abc");
+    (void)strcpy(top.scan.locks[1].items[0].owner.label, "Payroll job");
+    press("/payroll");
+    shown_is("b");
+    press_key('\033');
     press("//c");
     press_key('\r');
     shown_is("c");

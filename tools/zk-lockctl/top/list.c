@@ -129,7 +129,9 @@ static bool is_held_by(const struct lock *lock, const char *filter)
     for (size_t i = 0; i < lock->listed; i++) {
         const struct contender *c = &lock->items[i];
 
-        if (c->node->holds && strcasestr(contender_who(c, who), filter) != NULL)
+        if (c->node->holds &&
+            (strcasestr(contender_who(c, who), filter) != NULL ||
+             strcasestr(c->owner.label, filter) != NULL))
             return true;
     }
     return false;
