@@ -193,6 +193,16 @@ TEST_ROWS(shown, rows, row)
     look_play(row->scenes, b, c);
 }
 
+/* Regression: with one lease out it had the name of its holder alone. */
+TEST(one_lease_of_several_is_told)
+{
+    (void)make(b, "pool/" LEASE "7",
+               "{\"host\":\"me\",\"pid\":7,\"limit\":3,"
+               "\"library\":\"zkrecipes 1.2.3\"}");
+    LOOK(0, "ls --columns HOLDER %s", look_root);
+    assert_string_equal(look_out, "HOLDER\n1 of 3 leases\n");
+}
+
 TEST(a_lease_is_broken_by_its_token)
 {
     make_busy();

@@ -88,10 +88,11 @@ const char *cell_holder(const struct lock *lock, char who[WHO_MAX])
         return write_members(lock, who, WHO_MAX);
     if (lock->holder == NULL)
         return "";
+    if (lock->kind == ZKR__KIND_SEMAPHORE &&
+        (lock->holders > 1 || limit_of(lock) > 1))
+        return write_leases(lock, who, WHO_MAX);
     if (lock->holders == 1)
         return contender_who(lock->holder, who);
-    if (lock->kind == ZKR__KIND_SEMAPHORE)
-        return write_leases(lock, who, WHO_MAX);
     (void)snprintf(who, WHO_MAX, "%zu holders", lock->holders);
     return who;
 }
