@@ -31,7 +31,7 @@ static const struct {
       "a file cannot be read, is not what it should be, or does not tell" },
     { EX_UNAVAILABLE, "unavailable", "no server can be reached" },
     { EX_SOFTWARE, "internal", "internal error" },
-    { EX_CANTCREAT, NULL, "the lock node, or a file, cannot be created" },
+    { EX_CANTCREAT, NULL, "no node can be created, or metrics cannot listen" },
     { EX_IOERR, "not_written", "the output cannot be written" },
     { EX_TEMPFAIL, "not_acquired",
       "the lock was not acquired (run -E CODE: that code)" },
