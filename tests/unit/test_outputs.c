@@ -514,16 +514,16 @@ static int at_no_path(char letter, int code)
     return at("/lock//1", "/lock//1", letter, code);
 }
 
-/* That of a node may be twice as long. */
+/* A path that is read, and that of a node, may be twice as long as that of a
+ * lock. */
 static int at_a_long_path(char letter, int code)
 {
     static char node[2 * ZKR_PATH_MAX + 2];
-    const char *path = node + ZKR_PATH_MAX;
 
     memset(node, 'a', sizeof(node) - 1);
     node[0] = '/';
     node[ZKR_PATH_MAX] = '/';
-    return at(path, node, letter, code);
+    return at(node, node, letter, code);
 }
 
 static const struct wrong {
