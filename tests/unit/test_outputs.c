@@ -94,18 +94,18 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_session_last_error, "NF", given.session, &last) \
     CALL(zkr_test_expire_session, "NFACD", given.session) \
     CALL(zkr_session_with_handle, "NFAC", given.session, given.borrow, NULL) \
-    ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.made_at, ZKR_WATCH_DATA, NULL, given.watch, NULL, out) \
+    ROW(zkr_session_watch, POINTER, "NFACPL", given.session, given.node, ZKR_WATCH_DATA, NULL, given.watch, NULL, out) \
     CALL(zkr_watch_set_pause, "NF", given.a_watch, 0) \
-    ROW(zkr_session_get, POINTER, "NFACDPLT", given.session, given.path, given.timeout_ms, out) \
-    ROW(zkr_session_exists, POINTER, "NFACDPLT", given.session, given.path, given.timeout_ms, out) \
-    ROW(zkr_session_children, POINTER, "NFACDPLT", given.session, given.path, given.timeout_ms, out) \
+    ROW(zkr_session_get, POINTER, "NFACDPLT", given.session, given.node, given.timeout_ms, out) \
+    ROW(zkr_session_exists, POINTER, "NFACDPLT", given.session, given.node, given.timeout_ms, out) \
+    ROW(zkr_session_children, POINTER, "NFACDPLT", given.session, given.node, given.timeout_ms, out) \
     CALL(zkr_session_sync, "NFACDT", given.session, given.timeout_ms) \
     ROW(zkr_session_create, POINTER, "NFACDPLT", given.session, given.path, NULL, 0, NULL, given.timeout_ms, out) \
     ROW(zkr_session_set, POINTER, "NFACDPLT", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, given.timeout_ms, out) \
     CALL(zkr_session_delete, "NFACDPLT", given.session, given.path, ZKR_ANY_VERSION, given.timeout_ms) \
-    CALL(zkr_session_get_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
-    CALL(zkr_session_exists_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
-    CALL(zkr_session_children_async, "NFACPL", given.session, given.path, 0, given.reply, NULL) \
+    CALL(zkr_session_get_async, "NFACPL", given.session, given.node, 0, given.reply, NULL) \
+    CALL(zkr_session_exists_async, "NFACPL", given.session, given.node, 0, given.reply, NULL) \
+    CALL(zkr_session_children_async, "NFACPL", given.session, given.node, 0, given.reply, NULL) \
     CALL(zkr_session_sync_async, "NFAC", given.session, 0, given.reply, NULL) \
     CALL(zkr_session_create_async, "NFACPL", given.session, given.path, NULL, 0, NULL, 0, given.reply, NULL) \
     CALL(zkr_session_set_async, "NFACPL", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0, given.reply, NULL) \
@@ -514,16 +514,16 @@ static int at_no_path(char letter, int code)
     return at("/lock//1", "/lock//1", letter, code);
 }
 
-/* A path that is read, and that of a node, may be twice as long as that of a
- * lock. */
+/* That of a node may be twice as long, when it is read, too. */
 static int at_a_long_path(char letter, int code)
 {
     static char node[2 * ZKR_PATH_MAX + 2];
+    const char *path = node + ZKR_PATH_MAX;
 
     memset(node, 'a', sizeof(node) - 1);
     node[0] = '/';
     node[ZKR_PATH_MAX] = '/';
-    return at(node, node, letter, code);
+    return at(path, node, letter, code);
 }
 
 static const struct wrong {
