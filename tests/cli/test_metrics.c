@@ -58,7 +58,7 @@ TEST(each_faulty_server_is_named_with_its_cause)
     LOOK(69, "metrics --servers 127.0.0.1:1,%s --timeout 6s",
          proxy_hosts(proxy));
     assert_has(look_err, "; 127.0.0.1:1: refused");
-    assert_has(look_err, textf("; %s: accepted", proxy_hosts(proxy)));
+    assert_has(look_err, textf("; %s: silent", proxy_hosts(proxy)));
     assert_lacks(look_out, "{cause=\"REFUSED\"} 0\n");
     assert_lacks(look_out, "{cause=\"SILENT\"} 0\n");
 }
