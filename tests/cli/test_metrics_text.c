@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the metrics as text: the whole page, and labels of others. */
-#include "text/metrics.h"
+#include "text/lock_fields.h"
 #include "unit.h"
 
 static char *page;

@@ -520,14 +520,14 @@ struct item {
     const char *last;
 };
 
-#define AT(member) .type = FIELD_WORD, .at = offsetof(struct item, member)
+#define WORD(member) .type = FIELD_WORD, .at = AT(item, member)
 static const struct field fields[] = {
-    { "NAME", AT(name), .rank = 0, .narrow = 6, .tail = true },
-    { "MORE", AT(more), .rank = 2 },
-    { "N", AT(n), .rank = 1, .right = true },
-    { "LAST", AT(last), .wide = true },
-    { "ALSO", AT(last), .wide = true }, /* of the same rank */
-    { .key = "member", AT(last) },
+    { "NAME", WORD(name), .rank = 0, .narrow = 6, .tail = true },
+    { "MORE", WORD(more), .rank = 2 },
+    { "N", WORD(n), .rank = 1, .right = true },
+    { "LAST", WORD(last), .wide = true },
+    { "ALSO", WORD(last), .wide = true }, /* of the same rank */
+    { .key = "member", WORD(last) },
     { .key = NULL },
 };
 

@@ -8,30 +8,6 @@
 /* Dumps JSON as envelope.c does. */
 #define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_COMPACT)
 
-/* A function of the tool that is not reached from here. */
-int lockctl_fail(int exit_code, const char *format, ...)
-{
-    (void)format;
-    return exit_code;
-}
-
-int lockctl_fail_zkr(int rc)
-{
-    return rc;
-}
-
-int lockctl_fail_error(int rc, const char *detail)
-{
-    (void)detail;
-    return rc;
-}
-
-void lockctl_say(const struct lockctl *ctl, const char *format, ...)
-{
-    (void)ctl;
-    (void)format;
-}
-
 static int hex(char c)
 {
     CHECK((c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'));

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* grow.c: returns the block. When it is NULL, the tool says that it is out of
+/* say.c: returns the block. When it is NULL, the tool says that it is out of
  * memory, and ends with EX_SOFTWARE: nothing is to be done about that. Not
  * where a lock is held, which would stay until the session times out. */
 void *enough(void *block) __attribute__((returns_nonnull));
@@ -30,15 +30,6 @@ static inline void *grow_array(void *items, size_t *count, size_t size)
 /* The same for an array that is `items` and `count` of a struct. */
 #define GROW(list)                                                             \
     grow_array(&(list)->items, &(list)->count, sizeof(*(list)->items))
-
-/* Makes a block of bytes that has `*room` of them no smaller than that. */
-static inline void grow_block(char **block, size_t *room, size_t size)
-{
-    if (size <= *room)
-        return;
-    *block = enough(realloc(*block, size));
-    *room = size;
-}
 
 /* qsort() and bsearch() for an array that is NULL as long as it has no items.
  */

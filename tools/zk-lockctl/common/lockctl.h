@@ -95,6 +95,17 @@ int lockctl_fail(int exit_code, const char *format, ...)
 void lockctl_say(const struct lockctl *ctl, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Notes: facts that the user should know beside the answer. They are said on
+ * stderr, and are part of JSON. The same text is kept once. */
+struct notes {
+    char **texts;
+    size_t count;
+};
+void notes_add(struct notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void notes_say(const struct notes *notes, const struct lockctl *ctl);
+void notes_done(struct notes *notes);
+
 /* Options of that verb are read: what is said begins with "zk-lockctl VERB:".
  * NULL: none are. */
 void lockctl_speak_for(const char *verb);
@@ -115,8 +126,6 @@ int lockctl_fail_error(int rc, const char *detail);
 
 /* All of them with a sentence, one on each line of stdout. */
 void exit_codes_print(void);
-/* "unavailable"; "other" for a code that is not in the table. */
-const char *exit_code_name(int code);
 
 /* options.c: runs a verb: its options, its arguments, run(). The first word of
  * argv is its name. The exit code. */

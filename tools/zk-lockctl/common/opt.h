@@ -27,6 +27,9 @@ enum opt_type {
     OPT_COMMON,  /* of all verbs; options.c knows what it means */
 };
 
+/* Where a table finds a member of a struct. */
+#define AT(type, member) offsetof(struct type, member)
+
 struct opt {
     const char *name;  /* "limit"; NULL ends a table */
     char letter;       /* 0: none */

@@ -22,21 +22,19 @@ static const char *const formats[] = {
 };
 
 /* clang-format off */
-#define AT(member) offsetof(struct lockctl, member)
 const struct opt common_options[] = {
-    { "context", .value = "NAME", .type = OPT_TEXT, .at = AT(context),
+    { "context", .value = "NAME", .type = OPT_TEXT, .at = AT(lockctl, context),
       .help = "the ensemble of that name: zk-lockctl context" },
-    { "output", 'o', "FORMAT", .type = OPT_WORD, .at = AT(format), .words = formats,
+    { "output", 'o', "FORMAT", .type = OPT_WORD, .at = AT(lockctl, format), .words = formats,
       .help = "table, wide, json, jsonl" },
-    { "columns", .value = "A,B", .type = OPT_TEXT, .at = AT(columns),
+    { "columns", .value = "A,B", .type = OPT_TEXT, .at = AT(lockctl, columns),
       .help = "these columns; +A,B: these too" },
-    { "quiet", 'q', .type = OPT_ON, .at = AT(quiet), .help = "nothing on stderr but errors" },
+    { "quiet", 'q', .type = OPT_ON, .at = AT(lockctl, quiet), .help = "nothing on stderr but errors" },
     { "verbose", 'v', .type = OPT_COMMON, .help = "more on stderr" },
     { "help", 'h', .type = OPT_COMMON, .help = "the options of a verb" },
     { "version", .type = OPT_COMMON, .help = "the version" },
     { .name = NULL },
 };
-#undef AT
 /* clang-format on */
 
 void lockctl_print_help(const struct verb *verb)

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Says errors and remarks on stderr, and keeps the last error for the answer;
- * an error of the library is a sentence and an exit code. */
+/* Says errors and remarks on stderr, and keeps the last error and the notes for
+ * the answer; an error of the library is a sentence and an exit code. */
 #include "common/lockctl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "common/escape.h"
+#include "common/grow.h"
+
+enum { SENTENCE_MAX = 4096, NOTE_MAX = 2048 };
 
 static struct failure failure;
 
@@ -28,15 +33,22 @@ static void say(const char *text)
                   speaker == NULL ? "" : speaker, text);
 }
 
+/* A sentence may have names that others chose. */
+static void compose(char *text, size_t size, const char *format, va_list args)
+{
+    char raw[SENTENCE_MAX];
+
+    (void)vsnprintf(raw, size < sizeof(raw) ? size : sizeof(raw), format, args);
+    escape_sentence(raw, text, size);
+}
+
 int lockctl_fail(int exit_code, const char *format, ...)
 {
-    char text[sizeof(failure.message)];
     va_list args;
 
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    compose(failure.message, sizeof(failure.message), format, args);
     va_end(args);
-    escape_sentence(text, failure.message, sizeof(failure.message));
     failure.exit_code = exit_code;
     failure.cause = ZKR_OK;
     say(failure.message);
@@ -96,17 +108,60 @@ int lockctl_fail_zkr(int rc)
     return lockctl_fail_error(rc, zkr_error_detail());
 }
 
+void *enough(void *block)
+{
+    if (block == NULL)
+        exit(lockctl_fail_error(ZKR_ENOMEM, ""));
+    return block;
+}
+
 void lockctl_say(const struct lockctl *ctl, const char *format, ...)
 {
+    char text[SENTENCE_MAX];
     va_list args;
-    char text[4096];
-    char escaped[sizeof(text)];
 
     if (ctl->quiet)
         return;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    compose(text, sizeof(text), format, args);
     va_end(args);
-    escape_sentence(text, escaped, sizeof(escaped));
-    say(escaped);
+    say(text);
+}
+
+/* --- notes --- */
+
+static bool has(const struct notes *notes, const char *text)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        if (strcmp(notes->texts[i], text) == 0)
+            return true;
+    }
+    return false;
+}
+
+void notes_add(struct notes *notes, const char *format, ...)
+{
+    char text[NOTE_MAX];
+    va_list args;
+
+    va_start(args, format);
+    compose(text, sizeof(text), format, args);
+    va_end(args);
+    if (!has(notes, text))
+        *(char **)grow_array(&notes->texts, &notes->count, sizeof(char *)) =
+            enough(strdup(text));
+}
+
+void notes_say(const struct notes *notes, const struct lockctl *ctl)
+{
+    for (size_t i = 0; notes != NULL && i < notes->count; i++)
+        lockctl_say(ctl, "note: %s", notes->texts[i]);
+}
+
+void notes_done(struct notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++)
+        free(notes->texts[i]);
+    free(notes->texts);
+    *notes = (struct notes){ NULL, 0 };
 }

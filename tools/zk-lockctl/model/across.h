@@ -31,14 +31,13 @@ struct across_opts {
 /* The options that say where to look, of a verb whose own begin with struct
  * across_opts. */
 /* clang-format off */
-#define ACROSS_AT(member) offsetof(struct across_opts, member)
 #define ACROSS_OPTIONS                                                         \
     { "confirm", .value = "DURATION", .type = OPT_MS,                          \
-      .at = ACROSS_AT(confirm_ms),                                             \
+      .at = AT(across_opts, confirm_ms),                                             \
       .help = "look twice, so far apart; only what was there both times "      \
               "counts (1s)" },                                                 \
-    SCAN_LIMIT(ACROSS_AT(scan.limit)),                                         \
-    SCAN_WITHIN(ACROSS_AT(scan.timeout_ms))
+    SCAN_LIMIT(AT(across_opts, scan.limit)),                                         \
+    SCAN_WITHIN(AT(across_opts, scan.timeout_ms))
 #define ACROSS_OPTS_INIT { .scan.timeout_ms = 60000, .confirm_ms = 1000 }
 /* clang-format on */
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "common/lockctl.h"
-#include "common/notes.h"
 #include "model/cons.h"
 #include "model/lock_state.h"
 

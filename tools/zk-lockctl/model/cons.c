@@ -187,7 +187,10 @@ static bool receive(struct asking *a, int fd, int64_t deadline)
         a->size += n > 0 ? (size_t)n : 0;
         if (a->size > ANSWER_MAX || !set_deadline(fd, deadline))
             return false;
-        grow_block(&a->text, &a->room, 2 * a->size + BLOCK);
+        if (a->size + BLOCK > a->room) {
+            a->room = 2 * a->size + BLOCK;
+            a->text = enough(realloc(a->text, a->room));
+        }
         n = recv(fd, a->text + a->size, a->room - a->size, 0);
     } while (n > 0 || (n < 0 && errno == EINTR));
     return n == 0;

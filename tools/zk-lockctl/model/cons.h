@@ -4,7 +4,6 @@
 #pragma once
 
 #include "common/lockctl.h"
-#include "common/notes.h"
 
 struct client {
     int64_t session_id; /* first: they are found by it */

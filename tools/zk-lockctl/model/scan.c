@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/grow.h"
-#include "common/lockctl.h"
 #include "common/now.h"
 #include "model/mirror.h"
 #include "protocol/parts.h"

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/notes.h"
+#include "common/lockctl.h"
 #include "model/lock_state.h"
 
 /* How many nodes of a lock are read, from the first of the queue on; the others
@@ -49,8 +49,6 @@ struct scan_opts {
       .at = (member),                                                          \
       .help = "search no longer than that (60s)" }
 /* clang-format on */
-
-struct lockctl;
 
 /* All locks at and below the paths; none where one does not exist, as servers
  * remove a container that nobody uses. A lock that may not be read is listed

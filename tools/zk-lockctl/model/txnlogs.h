@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/notes.h"
+#include "common/lockctl.h"
 
 struct bytes {
     const char *at;

@@ -4,8 +4,6 @@
 
 #include "run/run.h"
 
-#define RUN_AT(member) offsetof(struct run_opts, member)
-
 extern const char *const on_revoke_words[];
 int run_take_nonblock(const struct opt *opt, void *at, const char *value);
 int run_take_code(const struct opt *opt, void *at, const char *value);
@@ -14,46 +12,46 @@ int run_take_lock(const struct opt *opt, void *at, const char *value);
 /* clang-format off */
 /* Which lock it is. */
 #define LOCK_OPTIONS \
-    { "shared", 's', .type = OPT_INT, .min = CLAIM_READ, .at = RUN_AT(wanted.kind), \
+    { "shared", 's', .type = OPT_INT, .min = CLAIM_READ, .at = AT(run_opts, wanted.kind), \
       .help = "the lock is a read/write lock: for reading" }, \
-    { "exclusive", 'x', .type = OPT_INT, .min = CLAIM_WRITE, .at = RUN_AT(wanted.kind), \
+    { "exclusive", 'x', .type = OPT_INT, .min = CLAIM_WRITE, .at = AT(run_opts, wanted.kind), \
       .help = "the lock is a read/write lock: for writing\n(without either: a mutex)" }, \
-    { "slots", .value = "N", .type = OPT_COUNT, .max = ZKR_SEMAPHORE_MAX, .at = RUN_AT(wanted.slots), \
+    { "slots", .value = "N", .type = OPT_COUNT, .max = ZKR_SEMAPHORE_MAX, .at = AT(run_opts, wanted.slots), \
       .help = "the lock is a semaphore: one of N slots" }, \
-    { "and", .value = "LOCK", .type = OPT_CALL, .take = run_take_lock, .at = RUN_AT(wanted), \
+    { "and", .value = "LOCK", .type = OPT_CALL, .take = run_take_lock, .at = AT(run_opts, wanted), \
       .help = "this lock, too: all are held, or none" }
 
 /* Those that are about the wait. */
 #define WAIT_OPTIONS \
-    { "nonblock", 'n', .type = OPT_CALL, .take = run_take_nonblock, .at = RUN_AT(wait_ms), \
+    { "nonblock", 'n', .type = OPT_CALL, .take = run_take_nonblock, .at = AT(run_opts, wait_ms), \
       .help = "do not wait" }, \
-    { "wait", 'w', "DURATION", .type = OPT_MS, .max = INT64_MAX, .at = RUN_AT(wait_ms), \
+    { "wait", 'w', "DURATION", .type = OPT_MS, .max = INT64_MAX, .at = AT(run_opts, wait_ms), \
       .help = "wait so long (500ms, 10s, 2m, 1h)" }, \
     { "conflict-exit-code", 'E', "CODE", .type = OPT_CALL, .take = run_take_code, \
-      .at = RUN_AT(not_acquired_code), .help = "when not acquired (75)" }
+      .at = AT(run_opts, not_acquired_code), .help = "when not acquired (75)" }
 
 /* Those that run, lead and hold have. */
 #define HOLD_OPTIONS \
-    { "kill-grace", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(policy.grace_ms), \
+    { "kill-grace", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = AT(run_opts, policy.grace_ms), \
       .help = "between TERM and KILL, or the end of the lease (the smaller of 5s and a tenth of the session timeout)" }, \
-    { "on-revoke", .value = "WHAT", .type = OPT_WORD, .words = on_revoke_words, .at = RUN_AT(on_revoke), \
+    { "on-revoke", .value = "WHAT", .type = OPT_WORD, .words = on_revoke_words, .at = AT(run_opts, on_revoke), \
       .help = "when somebody asks for the lock: ignore or term (ignore)" }, \
     { "session-timeout", .value = "DURATION", .type = OPT_MS, .min = 1000, \
-      .max = ZKR_SESSION_TIMEOUT_MAX_MS, .at = RUN_AT(timeout_asked_ms), \
+      .max = ZKR_SESSION_TIMEOUT_MAX_MS, .at = AT(run_opts, timeout_asked_ms), \
       .help = "to ask of the servers (10s)" }
 
 /* Those that are about the command, which each verb with a command has. */
 #define RUN_OPTIONS \
-    { "command", 'c', "TEXT", .type = OPT_TEXT, .at = RUN_AT(text), .help = "run /bin/sh -c TEXT" }, \
-    { "why", .value = "TEXT", .type = OPT_TEXT, .at = RUN_AT(why), \
+    { "command", 'c', "TEXT", .type = OPT_TEXT, .at = AT(run_opts, text), .help = "run /bin/sh -c TEXT" }, \
+    { "why", .value = "TEXT", .type = OPT_TEXT, .at = AT(run_opts, why), \
       .help = "shown to others (COMMAND with its arguments)" }, \
     HOLD_OPTIONS, \
-    { "keep-daemons", .type = OPT_ON, .at = RUN_AT(keep_daemons), \
+    { "keep-daemons", .type = OPT_ON, .at = AT(run_opts, keep_daemons), \
       .help = "leave processes alone that COMMAND leaves behind" }, \
-    { "kill-after", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = RUN_AT(kill_after_ms), \
+    { "kill-after", .value = "DURATION", .type = OPT_MS, .max = RUN_MS_MAX, .at = AT(run_opts, kill_after_ms), \
       .help = "KILL when TERM was passed on and the command has not ended since (30s)" }, \
     { "lost-exit-code", .value = "CODE", .type = OPT_CALL, .take = run_take_code, \
-      .at = RUN_AT(lost_code), .help = "when the lock was lost (79)" }
+      .at = AT(run_opts, lost_code), .help = "when the lock was lost (79)" }
 /* clang-format on */
 enum { RUN_MS_MAX = INT32_MAX };
 

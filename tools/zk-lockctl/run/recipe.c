@@ -209,25 +209,18 @@ static bool is_dead(const struct zkr__known_owner *owner)
            errno == ESRCH;
 }
 
-static const struct contender *held_around(const struct run *run,
-                                           const struct lock *lock)
+static int refuse_self(const struct run *run, const struct lock *lock)
 {
     const struct zkr_participant *p =
         run_waits_for(&run->around, lock->list, &run->opts.wanted);
     const struct contender *c =
         p == NULL ? NULL : &lock->items[p - lock->list->items];
-
-    return c == NULL || is_dead(&c->owner) ? NULL : c;
-}
-
-static int refuse_self(const struct run *run, const struct lock *lock,
-                       const struct contender *c)
-{
-    bool once = run->opts.wait_ms == 0;
     char who[WHO_MAX];
 
+    if (c == NULL || is_dead(&c->owner))
+        return MAY_CLAIM;
     return lockctl_fail(
-        once ? run->opts.not_acquired_code : EX_USAGE,
+        run->opts.wait_ms == 0 ? run->opts.not_acquired_code : EX_USAGE,
         "you hold %s already: a zk-lockctl run or hold around this one has it "
         "(session 0x%llx, %s) until this one has ended, so this one would wait "
         "for itself",
@@ -240,10 +233,10 @@ static int refuse_self(const struct run *run, const struct lock *lock,
 static int refuse_by_list(const struct run *run, const struct lock *lock)
 {
     const struct wanted *wanted = &run->opts.wanted;
-    const struct contender *c = held_around(run, lock);
+    int code = refuse_self(run, lock);
 
-    if (c != NULL)
-        return refuse_self(run, lock, c);
+    if (code != MAY_CLAIM)
+        return code;
     if (!goes_together(lock, wanted->kind))
         return refuse_use(lock->path, name_use(lock), wanted->kind);
     warn_of_kazoo(run->ctl, lock);

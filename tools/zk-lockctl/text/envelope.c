@@ -59,7 +59,8 @@ void exit_codes_print(void)
                "Otherwise run has the exit code of its command.");
 }
 
-const char *exit_code_name(int code)
+/* "unavailable"; "other" for a code that is not in the table. */
+static const char *exit_code_name(int code)
 {
     for (size_t i = 0; i < COUNT; i++) {
         if (codes[i].code == code && codes[i].name != NULL)
@@ -90,7 +91,7 @@ static json_t *texts_of(const struct notes *notes)
 {
     json_t *texts = json_array();
 
-    for (size_t i = 0; i < notes->count; i++)
+    for (size_t i = 0; notes != NULL && i < notes->count; i++)
         (void)json_array_append_new(
             texts, json_text(notes->texts[i], strlen(notes->texts[i])));
     return texts;
@@ -108,7 +109,7 @@ static int dump_lines(json_t *items, const struct notes *notes)
             code = dump(json_incref(item), JSON_COMPACT);
     }
     json_decref(items);
-    if (code == 0 && notes->count > 0)
+    if (code == 0 && notes != NULL && notes->count > 0)
         code =
             dump(json_pack("{s:o}", "warnings", texts_of(notes)), JSON_COMPACT);
     return code;

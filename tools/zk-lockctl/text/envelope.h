@@ -8,7 +8,6 @@
 #include <jansson.h>
 
 #include "common/lockctl.h"
-#include "common/notes.h"
 
 bool output_is_json(const struct lockctl *ctl);
 

@@ -11,7 +11,6 @@
 #include <jansson.h>
 
 #include "common/lockctl.h"
-#include "common/notes.h"
 
 /* What is at `at`. A time of 0, a duration below 0, an id of 0 and a text of ""
  * or NULL are nothing: an empty cell, and null. */
@@ -82,7 +81,7 @@ struct rows {
     size_t count;
     void (*head)(const void *of); /* prints what is above a table */
     int64_t at_ms;                /* of the look */
-    const struct notes *notes;
+    const struct notes *notes;    /* NULL: none */
 };
 
 /* Prints them in the format that was asked for. An exit code. On a terminal,

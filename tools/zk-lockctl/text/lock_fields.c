@@ -11,11 +11,6 @@
 #include "model/scan.h"
 #include "text/envelope.h"
 
-#define LOCK_AT(member)  offsetof(struct lock, member)
-#define NODE_AT(member)  offsetof(struct zkr_participant, member)
-#define OWNER_AT(member) offsetof(struct zkr__known_owner, member)
-#define AT(member)       offsetof(struct contender, member)
-
 #define DIALECTS "zkrecipes curator kazoo go c-recipe zk-ruby other ? mixed -"
 
 /* --- cells --- */
@@ -124,18 +119,20 @@ static json_t *tid(const void *item)
     return owner->tid == 0 ? json_null() : json_integer(owner->tid);
 }
 
+/* clang-format off */
 const struct field owner_fields[] = {
-    { .key = "host", .type = FIELD_CHARS, .at = OWNER_AT(host) },
-    { .key = "pid", .type = FIELD_NUMBER, .at = OWNER_AT(pid) },
-    { .key = "thread", .type = FIELD_CHARS, .at = OWNER_AT(thread) },
+    { .key = "host", .type = FIELD_CHARS, .at = AT(zkr__known_owner, host) },
+    { .key = "pid", .type = FIELD_NUMBER, .at = AT(zkr__known_owner, pid) },
+    { .key = "thread", .type = FIELD_CHARS, .at = AT(zkr__known_owner, thread) },
     { .key = "tid", .type = FIELD_NUMBER, .json = tid },
-    { .key = "program", .type = FIELD_CHARS, .at = OWNER_AT(program) },
-    { .key = "label", .type = FIELD_CHARS, .at = OWNER_AT(label) },
-    { .key = "start", .type = FIELD_CHARS, .at = OWNER_AT(start) },
-    { .key = "library", .type = FIELD_CHARS, .at = OWNER_AT(library) },
-    { .key = "within", .type = FIELD_SESSION, .at = OWNER_AT(within) },
+    { .key = "program", .type = FIELD_CHARS, .at = AT(zkr__known_owner, program) },
+    { .key = "label", .type = FIELD_CHARS, .at = AT(zkr__known_owner, label) },
+    { .key = "start", .type = FIELD_CHARS, .at = AT(zkr__known_owner, start) },
+    { .key = "library", .type = FIELD_CHARS, .at = AT(zkr__known_owner, library) },
+    { .key = "within", .type = FIELD_SESSION, .at = AT(zkr__known_owner, within) },
     { .key = NULL },
 };
+/* clang-format on */
 const struct kind owner_kind = { "owner", NULL, owner_fields };
 
 /* --- a contender --- */
@@ -259,33 +256,33 @@ static json_t *data_json(const void *item)
 
 /* clang-format off */
 const struct field contender_fields[] = {
-    { .key = "node", .type = FIELD_TEXT, .at = NODE_AT(name), .in = AT(node) },
+    { .key = "node", .type = FIELD_TEXT, .at = AT(zkr_participant, name), .in = AT(contender, node) },
     { "POS", .text = position_text, .rank = 0, .right = true },
     { "STATE", NULL, FIELD_WORD, .word = contender_state, .rank = 1 },
     { "OWNER", .text = contender_owner_text, .rank = 2, .narrow = 20 },
-    { "LABEL", NULL, FIELD_CHARS, .at = AT(owner.label), .rank = 5, .narrow = 12 },
-    { "CLIENT", "client", FIELD_CHARS, .at = offsetof(struct client, address), .in = AT(client), .text = client_text, .rank = 7, .lacking = true },
-    { "SESSION", "session", FIELD_SESSION, .at = NODE_AT(session_id), .in = AT(node), .rank = 8 },
-    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = offsetof(struct client, timeout_ms), .in = AT(client), .text = timeout_text, .rank = 9, .right = true, .lacking = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = AT(contender, owner.label), .rank = 5, .narrow = 12 },
+    { "CLIENT", "client", FIELD_CHARS, .at = AT(client, address), .in = AT(contender, client), .text = client_text, .rank = 7, .lacking = true },
+    { "SESSION", "session", FIELD_SESSION, .at = AT(zkr_participant, session_id), .in = AT(contender, node), .rank = 8 },
+    { "TIMEOUT", "session_timeout_ms", FIELD_MS, .at = AT(client, timeout_ms), .in = AT(contender, client), .text = timeout_text, .rank = 9, .right = true, .lacking = true },
     { "SINCE", .text = since_text, .rank = 3, .right = true },
     { "BLOCKED-BY", .text = blocker_text, .rank = 4 },
-    { .key = "waits_for", .type = FIELD_TEXT, .at = NODE_AT(name), .in = AT(blocker) },
-    { "TOKEN", "token", FIELD_TOKEN, .at = NODE_AT(token), .in = AT(node), .rank = 6 },
+    { .key = "waits_for", .type = FIELD_TEXT, .at = AT(zkr_participant, name), .in = AT(contender, blocker) },
+    { "TOKEN", "token", FIELD_TOKEN, .at = AT(zkr_participant, token), .in = AT(contender, node), .rank = 6 },
     { "MODE", "mode", FIELD_WORD, .word = contender_mode, .text = mode_text, .words = "exclusive shared foreign", .wide = true },
     { "DIALECT", "dialect", FIELD_WORD, .word = contender_dialect, .words = DIALECTS, .wide = true },
-    { "THREAD", NULL, FIELD_CHARS, .at = AT(owner.thread), .wide = true },
-    { "QUEUED", "queued_at", FIELD_TIME, .at = NODE_AT(since_ms), .in = AT(node), .text = queued_text, .wide = true },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = AT(node), .wide = true },
-    { .key = "holds", .type = FIELD_BOOL, .at = NODE_AT(holds), .in = AT(node) },
-    { .key = "sequence", .type = FIELD_NUMBER, .at = NODE_AT(sequence), .in = AT(node) },
-    { .key = "age_ms", .type = FIELD_MS, .at = AT(age_ms) },
+    { "THREAD", NULL, FIELD_CHARS, .at = AT(contender, owner.thread), .wide = true },
+    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(zkr_participant, since_ms), .in = AT(contender, node), .text = queued_text, .wide = true },
+    { "NODE", NULL, FIELD_TEXT, .at = AT(zkr_participant, name), .in = AT(contender, node), .wide = true },
+    { .key = "holds", .type = FIELD_BOOL, .at = AT(zkr_participant, holds), .in = AT(contender, node) },
+    { .key = "sequence", .type = FIELD_NUMBER, .at = AT(zkr_participant, sequence), .in = AT(contender, node) },
+    { .key = "age_ms", .type = FIELD_MS, .at = AT(contender, age_ms) },
     { .key = "owner", .type = FIELD_OBJECT, .json = record_json, .kind = &owner_kind },
     { .key = "data", .type = FIELD_TEXT, .json = data_json },
-    { .key = "data_size", .type = FIELD_COUNT, .at = NODE_AT(full_size), .in = AT(node) },
-    { .key = "revoke_asked", .type = FIELD_BOOL, .at = AT(owner.is_asked) },
-    { .key = "revoke_reason", .type = FIELD_CHARS, .at = AT(owner.reason) },
-    { .key = "server", .type = FIELD_CHARS, .at = offsetof(struct client, server), .in = AT(client), .lacking = true },
-    { .key = "error", .type = FIELD_ERROR, .at = NODE_AT(error), .in = AT(node), .lacking = true },
+    { .key = "data_size", .type = FIELD_COUNT, .at = AT(zkr_participant, full_size), .in = AT(contender, node) },
+    { .key = "revoke_asked", .type = FIELD_BOOL, .at = AT(contender, owner.is_asked) },
+    { .key = "revoke_reason", .type = FIELD_CHARS, .at = AT(contender, owner.reason) },
+    { .key = "server", .type = FIELD_CHARS, .at = AT(client, server), .in = AT(contender, client), .lacking = true },
+    { .key = "error", .type = FIELD_ERROR, .at = AT(zkr_participant, error), .in = AT(contender, node), .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */
@@ -356,22 +353,22 @@ static const char *lock_waiters_text(const void *item, char room[FIELD_ROOM])
 
 /* clang-format off */
 const struct field lock_fields[] = {
-    { "LOCK", "path", FIELD_PATH, .at = LOCK_AT(path), .rank = 0, .narrow = 20, .tail = true },
+    { "LOCK", "path", FIELD_PATH, .at = AT(lock, path), .rank = 0, .narrow = 20, .tail = true },
     { "KIND", "kind", FIELD_WORD, .word = lock_kind_word, .words = "mutex rw unfair leader semaphore barrier mixed -", .rank = 6 },
     { "DIALECT", "dialect", FIELD_WORD, .word = lock_dialect_word, .words = DIALECTS, .rank = 8 },
     { "STATE", "state", FIELD_WORD, .word = state_word, .text = lock_state_text, .words = "free held shared entering ready unknown", .rank = 1 },
     { "HOLDER", "holders", FIELD_LIST, .text = lock_holder_text, .json = holders_json, .kind = &contender_kind, .rank = 2, .narrow = 20 },
-    { "HELD", NULL, FIELD_MS, .at = LOCK_AT(held_ms), .text = held_text, .rank = 4, .right = true },
-    { "WAIT", "waiters", FIELD_COUNT, .at = LOCK_AT(waiters), .text = lock_waiters_text, .rank = 3, .right = true },
-    { "LONGEST", "longest_wait_ms", FIELD_MS, .at = LOCK_AT(longest_wait_ms), .rank = 5, .wide = true, .right = true },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = LOCK_AT(node), .rank = 7 },
-    { "LABEL", NULL, FIELD_CHARS, .at = OWNER_AT(label), .in = LOCK_AT(owner), .wide = true },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = LOCK_AT(node), .wide = true },
-    { "SINCE", NULL, FIELD_TIME, .at = NODE_AT(since_ms), .in = LOCK_AT(node), .wide = true },
-    { "CHILDREN", "children", FIELD_COUNT, .at = LOCK_AT(total), .wide = true, .right = true },
-    { .key = "foreign", .type = FIELD_COUNT, .at = LOCK_AT(foreign) },
-    { .key = "cut", .type = FIELD_BOOL, .at = LOCK_AT(cut) },
-    { .key = "error", .type = FIELD_ERROR, .at = LOCK_AT(error), .lacking = true },
+    { "HELD", NULL, FIELD_MS, .at = AT(lock, held_ms), .text = held_text, .rank = 4, .right = true },
+    { "WAIT", "waiters", FIELD_COUNT, .at = AT(lock, waiters), .text = lock_waiters_text, .rank = 3, .right = true },
+    { "LONGEST", "longest_wait_ms", FIELD_MS, .at = AT(lock, longest_wait_ms), .rank = 5, .wide = true, .right = true },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = AT(zkr_participant, token), .in = AT(lock, node), .rank = 7 },
+    { "LABEL", NULL, FIELD_CHARS, .at = AT(zkr__known_owner, label), .in = AT(lock, owner), .wide = true },
+    { "SESSION", NULL, FIELD_SESSION, .at = AT(zkr_participant, session_id), .in = AT(lock, node), .wide = true },
+    { "SINCE", NULL, FIELD_TIME, .at = AT(zkr_participant, since_ms), .in = AT(lock, node), .wide = true },
+    { "CHILDREN", "children", FIELD_COUNT, .at = AT(lock, total), .wide = true, .right = true },
+    { .key = "foreign", .type = FIELD_COUNT, .at = AT(lock, foreign) },
+    { .key = "cut", .type = FIELD_BOOL, .at = AT(lock, cut) },
+    { .key = "error", .type = FIELD_ERROR, .at = AT(lock, error), .lacking = true },
     { .key = NULL },
 };
 /* clang-format on */
@@ -448,9 +445,6 @@ uint32_t one_lock_reads(const struct lockctl *ctl, uint32_t reads)
 
 int one_lock_print(const struct lockctl *ctl, const struct lock *lock)
 {
-    static const struct notes none;
-
-    if (!output_is_json(ctl))
-        return 0;
-    return locks_print(ctl, lock, 1, lock->at_ms, &none);
+    return output_is_json(ctl) ? locks_print(ctl, lock, 1, lock->at_ms, NULL)
+                               : 0;
 }

@@ -2,9 +2,11 @@
 /* The fields of a lock, and of a contender. */
 #pragma once
 
+#include <stdio.h>
+
 #include "common/words.h"
 #include "model/cons.h"
-#include "model/lock_state.h"
+#include "model/scan.h"
 #include "text/fields.h"
 
 /* --- cells: the words that ls, show, watch and top have in common --- */
@@ -40,6 +42,13 @@ const char *contender_dialect(const void *item);
 /* Locks as ls prints them. An exit code. */
 int locks_print(const struct lockctl *ctl, const struct lock *locks,
                 size_t count, int64_t at_ms, const struct notes *notes);
+
+/* metrics.c: writes locks in the text format of Prometheus. `scan` is one look
+ * at the servers, and how long it took; NULL: they could not be reached. Locks
+ * that may not be read are left out. Then the faults of the connection, which
+ * `session` has counted; NULL: there is no session. Pure. */
+void metrics_write(FILE *out, const struct scan *scan, int64_t took_ms,
+                   const struct zkr_counters *session);
 
 /* --- the one lock that check, wait, revoke or break is about --- */
 

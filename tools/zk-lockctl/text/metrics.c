@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text/metrics.h"
+/* Writes locks as metrics. */
+#include "text/lock_fields.h"
 
 #include <inttypes.h>
 
 #include "common/escape.h"
-#include "text/fields.h"
+#include "model/scan.h"
 
 /* Text of others is escaped as everywhere: then it is valid UTF-8 on one line.
  * Of that, the format wants a quote and a backslash escaped again. */
@@ -34,7 +35,6 @@ static void write_seconds(FILE *out, int64_t ms)
 
 /* What is told of each lock. */
 /* clang-format off */
-#define AT(member) offsetof(struct lock, member)
 static const struct gauge {
     const char *name;
     const char *help;
@@ -42,15 +42,14 @@ static const struct gauge {
     bool kind; /* there is a label for it */
 } gauges[] = {
     { "zklock_held", "Holders of the lock: several, if they are readers or leases.",
-      { .type = FIELD_COUNT, .at = AT(holders) }, true },
+      { .type = FIELD_COUNT, .at = AT(lock, holders) }, true },
     { "zklock_waiters", "Waiters for the lock.",
-      { .type = FIELD_COUNT, .at = AT(waiters) }, false },
+      { .type = FIELD_COUNT, .at = AT(lock, waiters) }, false },
     { "zklock_longest_wait_seconds", "The longest wait of a present waiter; 0 without one.",
-      { .type = FIELD_MS, .at = AT(longest_wait_ms) }, false },
+      { .type = FIELD_MS, .at = AT(lock, longest_wait_ms) }, false },
     { "zklock_hold_seconds_max", "Upper bound of the longest hold: the wait is included.",
-      { .type = FIELD_MS, .at = AT(longest_hold_ms) }, false },
+      { .type = FIELD_MS, .at = AT(lock, longest_hold_ms) }, false },
 };
-#undef AT
 /* clang-format on */
 
 static void write_gauge(FILE *out, const struct gauge *g,

@@ -132,35 +132,32 @@ static const char *ending_word(const void *item)
 /* --- the fields --- */
 
 /* clang-format off */
-#define AT(member) offsetof(struct stay, member)
-#define ENTRY_AT(member) offsetof(struct stay_row, member)
-#define NODE_AT(member) offsetof(struct zkr_participant, member)
 enum { STATE, LOCK }; /* which a table need not have */
 static const struct field stay_fields[] = {
     [STATE] = { "STATE", "state", FIELD_WORD, .word = state_word, .text = state_text, .words = "held waited", .rank = 5 },
-    [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(lock), .in = ENTRY_AT(stay), .rank = 2, .narrow = 14, .tail = true },
+    [LOCK] = { "LOCK", "lock", FIELD_PATH, .at = AT(stay, lock), .in = AT(stay_row, stay), .rank = 2, .narrow = 14, .tail = true },
     { "FROM", .text = from_text, .rank = 0 },
     { "UNTIL", .text = until_text, .rank = 7 },
-    { "HELD", "held_ms", FIELD_MS, .at = ENTRY_AT(held_ms), .text = held_text, .rank = 3, .right = true },
+    { "HELD", "held_ms", FIELD_MS, .at = AT(stay_row, held_ms), .text = held_text, .rank = 3, .right = true },
     { "OWNER", .text = contender_owner_text, .rank = 1, .narrow = 16 },
     { "ENDED", .text = ended_text, .rank = 4, .narrow = 16 },
-    { "WAITED", "waited_ms", FIELD_MS, .at = ENTRY_AT(waited_ms), .rank = 6, .right = true },
-    { "LABEL", NULL, FIELD_CHARS, .at = ENTRY_AT(contender.owner.label), .rank = 8, .narrow = 12 },
-    { "SESSION", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ENTRY_AT(contender.node), .rank = 9 },
-    { "TOKEN", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ENTRY_AT(contender.node), .rank = 10 },
+    { "WAITED", "waited_ms", FIELD_MS, .at = AT(stay_row, waited_ms), .rank = 6, .right = true },
+    { "LABEL", NULL, FIELD_CHARS, .at = AT(stay_row, contender.owner.label), .rank = 8, .narrow = 12 },
+    { "SESSION", NULL, FIELD_SESSION, .at = AT(zkr_participant, session_id), .in = AT(stay_row, contender.node), .rank = 9 },
+    { "TOKEN", NULL, FIELD_TOKEN, .at = AT(zkr_participant, token), .in = AT(stay_row, contender.node), .rank = 10 },
     { "MODE", NULL, FIELD_WORD, .word = contender_mode, .wide = true },
     { "DIALECT", NULL, FIELD_WORD, .word = contender_dialect, .wide = true },
-    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(queued_ms), .in = ENTRY_AT(stay), .wide = true },
-    { "ASKED", "asked_at", FIELD_TIME, .at = AT(asked_ms), .in = ENTRY_AT(stay), .wide = true },
-    { "REASON", "reason", FIELD_TEXT, .at = AT(reason), .in = ENTRY_AT(stay), .wide = true },
-    { "NODE", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ENTRY_AT(contender.node), .wide = true },
-    { .key = "held_from", .type = FIELD_TIME, .at = AT(held_ms), .in = ENTRY_AT(stay) },
-    { .key = "held_before", .type = FIELD_BOOL, .at = AT(held_before), .in = ENTRY_AT(stay) },
-    { .key = "until", .type = FIELD_TIME, .at = AT(ended_ms), .in = ENTRY_AT(stay) },
-    { .key = "ended", .type = FIELD_WORD, .in = ENTRY_AT(stay), .word = ending_word, .words = "released deleted session_closed session_expired gone unknown present" },
-    { .key = "ended_by", .type = FIELD_SESSION, .at = AT(ended_by), .in = ENTRY_AT(stay) },
-    { .key = "asked_by", .type = FIELD_SESSION, .at = AT(asked_by), .in = ENTRY_AT(stay) },
-    { .key = "sure", .type = FIELD_BOOL, .at = AT(sure), .in = ENTRY_AT(stay) },
+    { "QUEUED", "queued_at", FIELD_TIME, .at = AT(stay, queued_ms), .in = AT(stay_row, stay), .wide = true },
+    { "ASKED", "asked_at", FIELD_TIME, .at = AT(stay, asked_ms), .in = AT(stay_row, stay), .wide = true },
+    { "REASON", "reason", FIELD_TEXT, .at = AT(stay, reason), .in = AT(stay_row, stay), .wide = true },
+    { "NODE", NULL, FIELD_TEXT, .at = AT(zkr_participant, name), .in = AT(stay_row, contender.node), .wide = true },
+    { .key = "held_from", .type = FIELD_TIME, .at = AT(stay, held_ms), .in = AT(stay_row, stay) },
+    { .key = "held_before", .type = FIELD_BOOL, .at = AT(stay, held_before), .in = AT(stay_row, stay) },
+    { .key = "until", .type = FIELD_TIME, .at = AT(stay, ended_ms), .in = AT(stay_row, stay) },
+    { .key = "ended", .type = FIELD_WORD, .in = AT(stay_row, stay), .word = ending_word, .words = "released deleted session_closed session_expired gone unknown present" },
+    { .key = "ended_by", .type = FIELD_SESSION, .at = AT(stay, ended_by), .in = AT(stay_row, stay) },
+    { .key = "asked_by", .type = FIELD_SESSION, .at = AT(stay, asked_by), .in = AT(stay_row, stay) },
+    { .key = "sure", .type = FIELD_BOOL, .at = AT(stay, sure), .in = AT(stay_row, stay) },
     { .key = "contender", .type = FIELD_OBJECT, .kind = &contender_kind },
     { .key = NULL },
 };
@@ -232,17 +229,15 @@ struct usage {
 };
 
 /* clang-format off */
-#undef AT
-#define AT(member) offsetof(struct usage, member)
 static const struct field usage_fields[] = {
-    { "NAME", "name", FIELD_WORD, .at = AT(name), .rank = 0, .narrow = 20, .tail = true },
-    { "GRANTS", "grants", FIELD_COUNT, .at = AT(grants), .rank = 1, .right = true },
-    { "WAIT_P50", "wait_ms_p50", FIELD_MS, .at = AT(waited.half_ms), .rank = 4, .right = true },
-    { "WAIT_P99", "wait_ms_p99", FIELD_MS, .at = AT(waited.most_ms), .rank = 2, .right = true },
-    { "WAIT_MAX", "wait_ms_max", FIELD_MS, .at = AT(waited.longest_ms), .rank = 6, .right = true },
-    { "HELD_P50", "held_ms_p50", FIELD_MS, .at = AT(held.half_ms), .rank = 5, .right = true },
-    { "HELD_P99", "held_ms_p99", FIELD_MS, .at = AT(held.most_ms), .rank = 3, .right = true },
-    { "HELD_MAX", "held_ms_max", FIELD_MS, .at = AT(held.longest_ms), .rank = 7, .right = true },
+    { "NAME", "name", FIELD_WORD, .at = AT(usage, name), .rank = 0, .narrow = 20, .tail = true },
+    { "GRANTS", "grants", FIELD_COUNT, .at = AT(usage, grants), .rank = 1, .right = true },
+    { "WAIT_P50", "wait_ms_p50", FIELD_MS, .at = AT(usage, waited.half_ms), .rank = 4, .right = true },
+    { "WAIT_P99", "wait_ms_p99", FIELD_MS, .at = AT(usage, waited.most_ms), .rank = 2, .right = true },
+    { "WAIT_MAX", "wait_ms_max", FIELD_MS, .at = AT(usage, waited.longest_ms), .rank = 6, .right = true },
+    { "HELD_P50", "held_ms_p50", FIELD_MS, .at = AT(usage, held.half_ms), .rank = 5, .right = true },
+    { "HELD_P99", "held_ms_p99", FIELD_MS, .at = AT(usage, held.most_ms), .rank = 3, .right = true },
+    { "HELD_MAX", "held_ms_max", FIELD_MS, .at = AT(usage, held.longest_ms), .rank = 7, .right = true },
     { .key = NULL },
 };
 /* clang-format on */
@@ -317,14 +312,14 @@ static size_t sum_up(struct usage *all, size_t count, int64_t *ms)
              end < count && by_name(&all[end], &all[first]) == 0; end++)
             free(all[end].name);
         sum.grants = end - first;
-        sum.waited =
-            spread_of(&all[first], sum.grants, AT(waited.longest_ms), ms);
-        sum.held = spread_of(&all[first], sum.grants, AT(held.longest_ms), ms);
+        sum.waited = spread_of(&all[first], sum.grants,
+                               AT(usage, waited.longest_ms), ms);
+        sum.held =
+            spread_of(&all[first], sum.grants, AT(usage, held.longest_ms), ms);
         all[sums++] = sum;
     }
     return sums;
 }
-#undef AT
 
 int usage_print(const struct lockctl *ctl, const struct past_rows *rows,
                 enum usage_by by, const struct notes *notes)

@@ -3,7 +3,7 @@
  * item of JSON. */
 #pragma once
 
-#include "common/notes.h"
+#include "common/lockctl.h"
 #include "model/past.h"
 #include "text/fields.h"
 

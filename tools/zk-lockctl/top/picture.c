@@ -171,16 +171,14 @@ static const char *held_by_owner(const void *item, char room[FIELD_ROOM])
 }
 
 /* clang-format off */
-#define AT(member) offsetof(struct top_owner, member)
 static const struct field owner_columns[] = {
-    { "OWNER", NULL, FIELD_CHARS, .at = AT(who), .rank = 0, .narrow = 24 },
-    { "LOCKS", NULL, FIELD_COUNT, .at = AT(locks), .rank = 1, .right = true },
+    { "OWNER", NULL, FIELD_CHARS, .at = AT(top_owner, who), .rank = 0, .narrow = 24 },
+    { "LOCKS", NULL, FIELD_COUNT, .at = AT(top_owner, locks), .rank = 1, .right = true },
     { "HELD", .text = held_by_owner, .rank = 3, .right = true },
-    { "WAIT", NULL, FIELD_COUNT, .at = AT(waiters), .rank = 2, .right = true },
-    { "LONGEST", NULL, FIELD_MS, .at = AT(longest_ms), .rank = 4, .right = true },
+    { "WAIT", NULL, FIELD_COUNT, .at = AT(top_owner, waiters), .rank = 2, .right = true },
+    { "LONGEST", NULL, FIELD_MS, .at = AT(top_owner, longest_ms), .rank = 4, .right = true },
     { .key = NULL },
 };
-#undef AT
 /* clang-format on */
 
 /* Those of ls, but the longest wait is as important as the others; those of
@@ -201,8 +199,7 @@ static void choose_columns(struct grid *grid, enum top_mode mode)
         grid->columns[TOP_LONGEST] = &longest;
     }
     for (size_t i = 0; i < grid->count; i++) {
-        if (mode == TOP_QUEUE &&
-            grid->columns[i]->in == offsetof(struct contender, client))
+        if (mode == TOP_QUEUE && grid->columns[i]->in == AT(contender, client))
             continue;
         grid->wanted[count] = grid->wanted[i];
         grid->columns[count++] = grid->columns[i];

@@ -34,18 +34,16 @@ static int take_token(const struct opt *o, void *at, const char *value)
 }
 
 /* clang-format off */
-#define AT(member) offsetof(struct order, member)
 static const struct opt options[] = {
-    { "token", .value = "TOKEN", .type = OPT_CALL, .at = AT(token), .take = take_token,
+    { "token", .value = "TOKEN", .type = OPT_CALL, .at = AT(order, token), .take = take_token,
       .help = "the holder that is meant, as ls and show tell it; of a waiter, the node that is removed from the queue" },
-    { "reason", .value = "TEXT", .type = OPT_TEXT, .at = AT(reason),
+    { "reason", .value = "TEXT", .type = OPT_TEXT, .at = AT(order, reason),
       .help = "why, for a holder that uses zkrecipes, for log, and for the system log" },
-    { "yes", .type = OPT_ON, .at = AT(yes), .help = "do not ask on the terminal; needs --token" },
-    { "no-4lw", .type = OPT_OFF, .at = AT(ask_servers),
+    { "yes", .type = OPT_ON, .at = AT(order, yes), .help = "do not ask on the terminal; needs --token" },
+    { "no-4lw", .type = OPT_OFF, .at = AT(order, ask_servers),
       .help = "do not ask the servers whether the client lives" },
     { .name = NULL },
 };
-#undef AT
 /* clang-format on */
 
 /* --- the question --- */

@@ -20,12 +20,11 @@ struct question {
 static struct question asked = { .wait_ms = -1 };
 
 /* clang-format off */
-#define AT(member) offsetof(struct question, member)
 #define QUESTIONS                                                              \
-    { "free", .type = OPT_ON, .at = AT(free),                                  \
+    { "free", .type = OPT_ON, .at = AT(question, free),                                  \
       .help = "nobody holds it; it need not exist" },                          \
-    { "held", .type = OPT_ON, .at = AT(held), .help = "somebody holds it" },   \
-    { "held-by", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(holder),    \
+    { "held", .type = OPT_ON, .at = AT(question, held), .help = "somebody holds it" },   \
+    { "held-by", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(question, holder),    \
       .help = "a holder says that it is that process" }
 static const struct opt check_options[] = {
     QUESTIONS,
@@ -33,11 +32,10 @@ static const struct opt check_options[] = {
 };
 static const struct opt wait_options[] = {
     QUESTIONS,
-    { "wait", 'w', "DURATION", .type = OPT_MS, .at = AT(wait_ms),
+    { "wait", 'w', "DURATION", .type = OPT_MS, .at = AT(question, wait_ms),
       .help = "exit code 75 when it is not by then (for ever)" },
     { .name = NULL },
 };
-#undef AT
 /* clang-format on */
 
 static bool holds(const struct lock *lock, const struct question *q)

@@ -19,24 +19,15 @@ static const char *current_text(const void *item, char room[FIELD_ROOM])
 }
 
 /* clang-format off */
-#define AT(member) offsetof(struct context, member)
 static const struct field context_fields[] = {
-    { "CURRENT", "current", FIELD_BOOL, .at = AT(current), .text = current_text, .rank = 2 },
-    { "NAME", "name", FIELD_TEXT, .at = AT(name), .rank = 0 },
-    { "SERVERS", "servers", FIELD_TEXT, .at = AT(settings[SETTING_SERVERS]), .rank = 1, .narrow = 20 },
+    { "CURRENT", "current", FIELD_BOOL, .at = AT(context, current), .text = current_text, .rank = 2 },
+    { "NAME", "name", FIELD_TEXT, .at = AT(context, name), .rank = 0 },
+    { "SERVERS", "servers", FIELD_TEXT, .at = AT(context, settings[SETTING_SERVERS]), .rank = 1, .narrow = 20 },
     { .key = NULL },
 };
-#undef AT
 /* clang-format on */
 static const struct kind context_kind = { "context", "ContextList",
                                           context_fields };
-
-static void note_what_goes_before(struct notes *notes)
-{
-    if (lockctl_env("ZK_SERVERS") != NULL)
-        notes_add(notes, "ZK_SERVERS is set: it counts, and not the current "
-                         "context");
-}
 
 static int list_contexts(const struct lockctl *ctl)
 {
@@ -55,7 +46,9 @@ static int list_contexts(const struct lockctl *ctl)
     for (size_t i = 0; current != NULL && i < contexts.count; i++)
         contexts.items[i].current =
             strcmp(current, contexts.items[i].name) == 0;
-    note_what_goes_before(&notes);
+    if (lockctl_env("ZK_SERVERS") != NULL)
+        notes_add(&notes, "ZK_SERVERS is set: it counts, and not the current "
+                          "context");
     rows.of = contexts.items;
     rows.count = contexts.count;
     code = rows_print(ctl, &rows);
@@ -74,9 +67,9 @@ struct row {
 
 /* clang-format off */
 static const struct field setting_fields[] = {
-    { "SETTING", "setting", FIELD_WORD, .at = offsetof(struct row, setting), .rank = 1 },
-    { "VALUE", "value", FIELD_TEXT, .at = offsetof(struct row, value), .rank = 0 },
-    { "FROM", "from", FIELD_WORD, .at = offsetof(struct row, from), .words = "option environment context file default", .rank = 2 },
+    { "SETTING", "setting", FIELD_WORD, .at = AT(row, setting), .rank = 1 },
+    { "VALUE", "value", FIELD_TEXT, .at = AT(row, value), .rank = 0 },
+    { "FROM", "from", FIELD_WORD, .at = AT(row, from), .words = "option environment context file default", .rank = 2 },
     { .key = NULL },
 };
 /* clang-format on */
@@ -103,13 +96,11 @@ static size_t collect(const struct lockctl *ctl, struct row *rows)
 
 static int show_settings(struct lockctl *ctl)
 {
-    static const struct notes none;
     struct row items[SETTING_COUNT + 1];
     struct rows rows = { .kind = &setting_kind,
                          .of = items,
                          .size = sizeof(*items),
-                         .at_ms = clock_wall_ms(),
-                         .notes = &none };
+                         .at_ms = clock_wall_ms() };
     int code = lockctl_settle(ctl);
 
     if (code != 0)

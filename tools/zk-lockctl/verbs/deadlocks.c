@@ -119,8 +119,8 @@ static void print_text(const struct across *a)
 
 /* clang-format off */
 static const struct field place_fields[] = {
-    { .key = "lock", .type = FIELD_PATH, .at = offsetof(struct contender, path) },
-    { .key = "position", .type = FIELD_COUNT, .at = offsetof(struct contender, place) },
+    { .key = "lock", .type = FIELD_PATH, .at = AT(contender, path) },
+    { .key = "position", .type = FIELD_COUNT, .at = AT(contender, place) },
     { .key = "contender", .type = FIELD_OBJECT, .kind = &contender_kind },
     { .key = NULL },
 };
@@ -137,16 +137,14 @@ struct member_row {
 };
 
 /* clang-format off */
-#define AT(member) offsetof(struct member_row, member)
 static const struct field member_fields[] = {
-    { .key = "who", .type = FIELD_WORD, .at = AT(who) },
-    { .key = "session", .type = FIELD_SESSION, .at = offsetof(struct zkr_participant, session_id), .in = AT(node) },
-    { .key = "holds", .type = FIELD_OBJECT, .in = AT(held), .kind = &place_kind },
-    { .key = "waits_for", .type = FIELD_OBJECT, .in = AT(waits), .kind = &place_kind },
-    { .key = "waits_shortest", .type = FIELD_BOOL, .at = AT(shortest) },
+    { .key = "who", .type = FIELD_WORD, .at = AT(member_row, who) },
+    { .key = "session", .type = FIELD_SESSION, .at = AT(zkr_participant, session_id), .in = AT(member_row, node) },
+    { .key = "holds", .type = FIELD_OBJECT, .in = AT(member_row, held), .kind = &place_kind },
+    { .key = "waits_for", .type = FIELD_OBJECT, .in = AT(member_row, waits), .kind = &place_kind },
+    { .key = "waits_shortest", .type = FIELD_BOOL, .at = AT(member_row, shortest) },
     { .key = NULL },
 };
-#undef AT
 /* clang-format on */
 static const struct kind member_kind = { "member", NULL, member_fields };
 
@@ -185,16 +183,14 @@ static json_t *cure_json(const void *item)
 }
 
 /* clang-format off */
-#define AT(member) offsetof(struct deadlock, member)
 static const struct field deadlock_fields[] = {
-    { .key = "confirmed", .type = FIELD_BOOL, .at = AT(certain) },
-    { .key = "age_ms", .type = FIELD_MS, .at = AT(age_ms) },
-    { .key = "since", .type = FIELD_TIME, .at = AT(since) },
+    { .key = "confirmed", .type = FIELD_BOOL, .at = AT(deadlock, certain) },
+    { .key = "age_ms", .type = FIELD_MS, .at = AT(deadlock, age_ms) },
+    { .key = "since", .type = FIELD_TIME, .at = AT(deadlock, since) },
     { .key = "cure", .type = FIELD_TEXT, .json = cure_json },
     { .key = "owners", .type = FIELD_LIST, .json = owners_json, .kind = &member_kind },
     { .key = NULL },
 };
-#undef AT
 /* clang-format on */
 static const struct kind deadlock_kind = { "deadlock", "DeadlockList",
                                            deadlock_fields };
@@ -223,7 +219,7 @@ static int print(const struct lockctl *ctl, const struct across *a)
 
 /* clang-format off */
 static const struct opt options[] = {
-    { "possible", .type = OPT_ON, .at = ACROSS_AT(possible),
+    { "possible", .type = OPT_ON, .at = AT(across_opts, possible),
       .help = "also what is only possible: the nodes do not say which thread is theirs, as those of Curator, of kazoo and of claims without threads" },
     ACROSS_OPTIONS,
     { .name = NULL },

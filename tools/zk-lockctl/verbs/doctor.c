@@ -23,10 +23,10 @@ static struct order order = { .across = ACROSS_OPTS_INIT,
 
 /* clang-format off */
 static const struct opt options[] = {
-    { "older", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct order, doctor.older_ms),
+    { "older", .value = "DURATION", .type = OPT_MS, .at = AT(order, doctor.older_ms),
       .max = INT64_MAX,
       .help = "a node that holds, or waits behind its own session, and is older, is a finding; 0: none is (24h)" },
-    { "no-4lw", .type = OPT_OFF, .at = offsetof(struct order, ask),
+    { "no-4lw", .type = OPT_OFF, .at = AT(order, ask),
       .help = "do not ask the servers who is connected" },
     ACROSS_OPTIONS,
     { .name = NULL },
@@ -82,17 +82,15 @@ static void examine(struct lockctl *ctl, const struct scan *look,
 /* --- output --- */
 
 /* clang-format off */
-#define AT(member) offsetof(struct finding, member)
 static const struct field finding_fields[] = {
-    { "LOCK", "lock", FIELD_PATH, .at = AT(path) },
-    { "CHECK", "check", FIELD_WORD, .at = AT(check), .words = "absent-holder persistent-contender mixed-recipes old-holder deadlock own-node" },
-    { "FINDING", "what", FIELD_WORD, .at = AT(what) },
-    { "CURE", "cure", FIELD_WORD, .at = AT(cure) },
-    { .key = "node", .type = FIELD_TEXT, .at = offsetof(struct zkr_participant, name), .in = AT(node) },
-    { .key = "token", .type = FIELD_TOKEN, .at = offsetof(struct zkr_participant, token), .in = AT(node) },
+    { "LOCK", "lock", FIELD_PATH, .at = AT(finding, path) },
+    { "CHECK", "check", FIELD_WORD, .at = AT(finding, check), .words = "absent-holder persistent-contender mixed-recipes old-holder deadlock own-node" },
+    { "FINDING", "what", FIELD_WORD, .at = AT(finding, what) },
+    { "CURE", "cure", FIELD_WORD, .at = AT(finding, cure) },
+    { .key = "node", .type = FIELD_TEXT, .at = AT(zkr_participant, name), .in = AT(finding, node) },
+    { .key = "token", .type = FIELD_TOKEN, .at = AT(zkr_participant, token), .in = AT(finding, node) },
     { .key = NULL },
 };
-#undef AT
 /* clang-format on */
 static const struct kind finding_kind = { "finding", "FindingList",
                                           finding_fields };

@@ -17,12 +17,12 @@ static const int last_signals[] = { SIGTERM, SIGKILL, 0 };
 static const struct opt options[] = {
     LOCK_OPTIONS,
     WAIT_OPTIONS,
-    { "why", .value = "TEXT", .type = OPT_TEXT, .at = RUN_AT(why),
+    { "why", .value = "TEXT", .type = OPT_TEXT, .at = AT(run_opts, why),
       .help = "shown to others, before the process id of the shell (the script with its arguments)" },
     HOLD_OPTIONS,
-    { "on-loss", .value = "WHAT", .type = OPT_WORD, .words = on_loss_words, .at = RUN_AT(on_loss),
+    { "on-loss", .value = "WHAT", .type = OPT_WORD, .words = on_loss_words, .at = AT(run_opts, on_loss),
       .help = "to the shell and what it has started, when the lock is lost: term, kill (after the grace), nothing (term)" },
-    { "check", .type = OPT_ON, .at = RUN_AT(check), .help = "is it still held? 0, or 79" },
+    { "check", .type = OPT_ON, .at = AT(run_opts, check), .help = "is it still held? 0, or 79" },
     { .name = NULL },
 };
 /* clang-format on */

@@ -215,22 +215,20 @@ static int take_file(const struct opt *o, void *at, const char *value)
 static const char *const stats_words[] = { "none", "lock", "owner", NULL };
 
 /* clang-format off */
-#define AT(member) offsetof(struct log, member)
 static const struct opt options[] = {
-    { "from", .value = "FILE", .type = OPT_CALL, .at = AT(logs), .take = take_file,
+    { "from", .value = "FILE", .type = OPT_CALL, .at = AT(log, logs), .take = take_file,
       .help = "a transaction log, or the directory of a server" },
-    { "since", .value = "TIME", .type = OPT_CALL, .at = AT(since_ms), .take = take_moment,
+    { "since", .value = "TIME", .type = OPT_CALL, .at = AT(log, since_ms), .take = take_moment,
       .help = "what was later than that, and" },
-    { "until", .value = "TIME", .type = OPT_CALL, .at = AT(until_ms), .take = take_moment,
+    { "until", .value = "TIME", .type = OPT_CALL, .at = AT(log, until_ms), .take = take_moment,
       .help = "what was earlier; 1h, 02:55, 2026-11-23T02:55Z" },
-    { "at", .value = "TIME", .type = OPT_CALL, .at = AT(rows.at_ms), .take = take_moment,
+    { "at", .value = "TIME", .type = OPT_CALL, .at = AT(log, rows.at_ms), .take = take_moment,
       .help = "who held then, and who waited" },
-    { "stats", .value = "WHAT", .type = OPT_WORD, .words = stats_words, .at = AT(stats),
+    { "stats", .value = "WHAT", .type = OPT_WORD, .words = stats_words, .at = AT(log, stats),
       .help = "the grants of each lock or owner, their waits and how long they were held: lock, owner" },
-    { "waiters", .type = OPT_ON, .at = AT(waiters), .help = "also those who never held" },
+    { "waiters", .type = OPT_ON, .at = AT(log, waiters), .help = "also those who never held" },
     { .name = NULL },
 };
-#undef AT
 /* clang-format on */
 
 static int check_options(const struct log *log)

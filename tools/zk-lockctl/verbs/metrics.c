@@ -17,7 +17,7 @@
 #include "common/now.h"
 #include "common/stop.h"
 #include "model/mirror.h"
-#include "text/metrics.h"
+#include "text/lock_fields.h"
 
 struct metrics_opts {
     const char *root;
@@ -29,15 +29,13 @@ static struct metrics_opts asked = {
 };
 
 /* clang-format off */
-#define AT(member) offsetof(struct metrics_opts, member)
 static const struct opt options[] = {
-    { "listen", .value = "ADDR", .type = OPT_TEXT, .at = AT(listen),
+    { "listen", .value = "ADDR", .type = OPT_TEXT, .at = AT(metrics_opts, listen),
       .help = "serve them at HOST:PORT or PORT, until SIGINT or SIGTERM" },
-    SCAN_LIMIT(AT(scan.limit)),
-    SCAN_WITHIN(AT(scan.timeout_ms)),
+    SCAN_LIMIT(AT(metrics_opts, scan.limit)),
+    SCAN_WITHIN(AT(metrics_opts, scan.timeout_ms)),
     { .name = NULL },
 };
-#undef AT
 /* clang-format on */
 
 static void write_all(FILE *out, const struct lockctl *ctl,

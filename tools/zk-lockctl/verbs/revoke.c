@@ -21,17 +21,15 @@ struct order {
 static struct order order = { .wait_ms = 10000 };
 
 /* clang-format off */
-#define AT(member) offsetof(struct order, member)
 static const struct opt options[] = {
-    { "wait", 'w', "DURATION", .type = OPT_MS, .at = AT(wait_ms),
+    { "wait", 'w', "DURATION", .type = OPT_MS, .at = AT(order, wait_ms),
       .help = "how long to wait for them; exit code 75 when one of them still holds then (10s)" },
-    { "reason", .value = "TEXT", .type = OPT_TEXT, .at = AT(reason),
+    { "reason", .value = "TEXT", .type = OPT_TEXT, .at = AT(order, reason),
       .help = "why, for a holder that uses zkrecipes, and for log" },
-    { "holder", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(holder),
+    { "holder", .value = "HOST[:PID]", .type = OPT_TEXT, .at = AT(order, holder),
       .help = "ask that process, or all of a host, for whatever they hold at and below LOCK (/)" },
     { .name = NULL },
 };
-#undef AT
 /* clang-format on */
 
 static bool is_meant(const struct contender *c)

@@ -39,11 +39,9 @@ const struct verb verb_run = {
     .options = options,
     .ends_at_argument = true,
     .lends_stdout = true,
-    .help =
-        "The command and all that it has started are dead before anybody else "
-        "can\n"
-        "hold the lock: they get TERM and KILL before the lease ends. See "
-        "zk-lockctl(1).\n",
+    .help = "The command and all that it has started are dead before anybody\n"
+            "else can hold the lock: they get TERM and KILL before the lease\n"
+            "ends. See zk-lockctl(1).\n",
     .run = run,
 };
 
@@ -54,9 +52,7 @@ const struct verb verb_lead = {
     .options = lead_options,
     .ends_at_argument = true,
     .lends_stdout = true,
-    .help =
-        "LOCK is the path of an election. The command is dead before anybody "
-        "else can\n"
-        "lead. See zk-lockctl(1).\n",
+    .help = "LOCK is the path of an election. The command is dead before\n"
+            "anybody else can lead. See zk-lockctl(1).\n",
     .run = run,
 };

@@ -25,11 +25,11 @@ static struct order order = { DEFAULT_LIMIT, true, false };
 
 /* clang-format off */
 static const struct opt options[] = {
-    { "limit", .value = "N", .type = OPT_COUNT, .at = offsetof(struct order, limit),
+    { "limit", .value = "N", .type = OPT_COUNT, .at = AT(order, limit),
       .help = "show no more than the first N children (10000)" },
-    { "follow", .type = OPT_ON, .at = offsetof(struct order, follow),
+    { "follow", .type = OPT_ON, .at = AT(order, follow),
       .help = "again after each change, until SIGINT" },
-    { "no-4lw", .type = OPT_OFF, .at = offsetof(struct order, ask),
+    { "no-4lw", .type = OPT_OFF, .at = AT(order, ask),
       .help = "do not ask the servers who is connected" },
     { .name = NULL },
 };

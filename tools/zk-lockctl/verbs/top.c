@@ -16,16 +16,14 @@ static const char *const sorts[] = { "lock",   "kind", "dialect", "state",
                                      "token",  NULL };
 
 /* clang-format off */
-#define AT(member) offsetof(struct top, member)
 static const struct opt options[] = {
-    { "sort", .value = "COLUMN", .type = OPT_WORD, .at = AT(sort), .words = sorts,
+    { "sort", .value = "COLUMN", .type = OPT_WORD, .at = AT(top, sort), .words = sorts,
       .help = "lock, kind, dialect, state, holder, held, wait, longest, token (longest)" },
-    { "reverse", .type = OPT_ON, .at = AT(reversed), .help = "the other way round" },
-    { "read-only", .type = OPT_ON, .at = AT(read_only),
+    { "reverse", .type = OPT_ON, .at = AT(top, reversed), .help = "the other way round" },
+    { "read-only", .type = OPT_ON, .at = AT(top, read_only),
       .help = "no keys that ask holders or break locks" },
     { .name = NULL },
 };
-#undef AT
 /* clang-format on */
 
 /* A format for programs, and columns, are of what is printed. */

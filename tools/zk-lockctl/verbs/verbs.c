@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of all verbs. */
+/* The table of all verbs; and help, which tells of them. */
 #include "verbs/verbs.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* clang-format off */
@@ -37,3 +38,52 @@ int verbs_fail(const char *name)
                         name, near == NULL ? "" : ", did you mean ",
                         near == NULL ? "" : near);
 }
+
+/* --- help --- */
+
+static void list_verbs(void)
+{
+    int width = 0;
+
+    for (const struct verb *const *v = verbs; *v != NULL; v++)
+        if ((int)strlen((*v)->name) > width)
+            width = (int)strlen((*v)->name);
+    (void)printf("usage: zk-lockctl VERB [OPTION]...\n\nVerbs:\n");
+    for (const struct verb *const *v = verbs; *v != NULL; v++)
+        (void)printf("  %-*s %s\n", width, (*v)->name, (*v)->summary);
+    (void)putchar('\n');
+    lockctl_print_common();
+    (void)puts("\nAlso: zk-lockctl help VERB, zk-lockctl help exit-codes.");
+}
+
+static int help(struct lockctl *ctl, int argc, char **argv)
+{
+    (void)ctl;
+    if (argc == 0) {
+        list_verbs();
+        return 0;
+    }
+    if (strcmp(argv[0], "exit-codes") == 0) {
+        exit_codes_print();
+        return 0;
+    }
+    if (strcmp(argv[0], "json-schema") == 0)
+        return schema_print(verbs);
+    const struct verb *verb = verbs_find(argv[0]);
+    if (verb == NULL)
+        return lockctl_fail(EX_USAGE, "no help about '%s'", argv[0]);
+    lockctl_print_help(verb);
+    return 0;
+}
+
+static const char *const topics[] = { "exit-codes", "json-schema", NULL };
+
+const struct verb verb_help = {
+    .name = "help",
+    .usage = "[VERB | exit-codes | json-schema]",
+    .summary = "Say what there is",
+    .words = topics,
+    .ends_at_argument = true,
+    .run = help,
+    .overview = list_verbs,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All verbs. Each is in the file of its name, but for lead, which is in run.c,
- * release, in hold.c, and wait, in check.c. */
+ * release, in hold.c, wait, in check.c, and help, in verbs.c. */
 #pragma once
 
 #include "common/lockctl.h"

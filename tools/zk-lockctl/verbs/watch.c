@@ -35,9 +35,9 @@ static struct watch asked = { .pause_ms = 100 };
 
 /* clang-format off */
 static const struct opt options[] = {
-    { "interval", .value = "DURATION", .type = OPT_MS, .at = offsetof(struct watch, pause_ms),
+    { "interval", .value = "DURATION", .type = OPT_MS, .at = AT(watch, pause_ms),
       .min = INTERVAL_MIN_MS, .help = "list a lock no more often (100ms)" },
-    { "initial", .type = OPT_ON, .at = offsetof(struct watch, initial),
+    { "initial", .type = OPT_ON, .at = AT(watch, initial),
       .help = "begin with who holds and who waits" },
     { .name = NULL },
 };
@@ -90,26 +90,20 @@ static const char *resync_text(const void *item, char room[FIELD_ROOM])
 }
 
 /* clang-format off */
-#define AT(member) offsetof(struct event, member)
-#define NODE_AT(member) offsetof(struct zkr_participant, member)
-#define ROW_AT(member) offsetof(struct event_row, member)
 static const struct field event_fields[] = {
-    { "", "at", FIELD_TIME, .at = AT(at_ms), .in = ROW_AT(event) },
+    { "", "at", FIELD_TIME, .at = AT(event, at_ms), .in = AT(event_row, event) },
     { "", "event", FIELD_WORD, .word = name_word, .text = name_text, .words = "queued acquired revoked gone left holding waiting missed resync" },
-    { "", "path", FIELD_PATH, .at = offsetof(struct lock, path), .in = ROW_AT(lock), .lacking = true },
-    { "", NULL, .in = ROW_AT(change), .text = contender_owner_text },
-    { "token=", NULL, FIELD_TOKEN, .at = NODE_AT(token), .in = ROW_AT(contender.node) },
-    { "session=", NULL, FIELD_SESSION, .at = NODE_AT(session_id), .in = ROW_AT(contender.node), .wide = true },
-    { "node=", NULL, FIELD_TEXT, .at = NODE_AT(name), .in = ROW_AT(contender.node), .wide = true },
-    { "label=", NULL, FIELD_CHARS, .at = ROW_AT(contender.owner.label) },
-    { "", "missed", FIELD_MS, .at = AT(missed), .in = ROW_AT(missed), .text = missed_text, .lacking = true },
-    { "", "last_look", FIELD_TIME, .at = AT(since_ms), .in = ROW_AT(resync), .text = resync_text, .lacking = true },
-    { .key = "contender", .type = FIELD_OBJECT, .in = ROW_AT(change), .kind = &contender_kind, .lacking = true },
+    { "", "path", FIELD_PATH, .at = AT(lock, path), .in = AT(event_row, lock), .lacking = true },
+    { "", NULL, .in = AT(event_row, change), .text = contender_owner_text },
+    { "token=", NULL, FIELD_TOKEN, .at = AT(zkr_participant, token), .in = AT(event_row, contender.node) },
+    { "session=", NULL, FIELD_SESSION, .at = AT(zkr_participant, session_id), .in = AT(event_row, contender.node), .wide = true },
+    { "node=", NULL, FIELD_TEXT, .at = AT(zkr_participant, name), .in = AT(event_row, contender.node), .wide = true },
+    { "label=", NULL, FIELD_CHARS, .at = AT(event_row, contender.owner.label) },
+    { "", "missed", FIELD_MS, .at = AT(event, missed), .in = AT(event_row, missed), .text = missed_text, .lacking = true },
+    { "", "last_look", FIELD_TIME, .at = AT(event, since_ms), .in = AT(event_row, resync), .text = resync_text, .lacking = true },
+    { .key = "contender", .type = FIELD_OBJECT, .in = AT(event_row, change), .kind = &contender_kind, .lacking = true },
     { .key = NULL },
 };
-#undef AT
-#undef NODE_AT
-#undef ROW_AT
 /* clang-format on */
 static const struct kind event_kind = { "event", "", event_fields };
 
