@@ -10,8 +10,8 @@ packages=(build-essential cmake meson ninja-build pkg-config libzookeeper-mt-dev
     zlib1g-dev libcmocka-dev
     zookeeper default-jdk-headless libcurator-recipes-java python3-kazoo iproute2
     jq tmux less procps patch)
-# What single tests need: CI has it, but for a build that leaves them to another one
-# (CI=lean); elsewhere such a test is skipped, by name.
+# What single tests need: CI installs it, except with CI=lean, for a build that does not
+# run these tests; elsewhere such a test is skipped, by name.
 extra=(abigail-tools bpftrace debhelper doxygen fish libevent-dev libuv1-dev
     lintian man-db mandoc spin systemtap-sdt-dev zsh)
 [ "${CI:-lean}" = lean ] || packages+=("${extra[@]}")

@@ -29,7 +29,7 @@ struct probe_target {
     int tls_rc;       /* an error: there is no TLS with it; */
     char tls[256];    /* why; */
     bool hangs_up;    /* and that is all */
-    bool asked;       /* what it is, by a word */
+    bool asked;       /* srvr was sent to it */
     const char *deed; /* what it does with connections that it accepts */
 };
 
@@ -120,6 +120,7 @@ static bool receive(int fd, char answer[ANSWER_MAX], int64_t deadline)
     ssize_t n = 1;
 
     while (n > 0 && size < ANSWER_MAX - 1) {
+        answer[size] = '\0';
         if (!wait_for(fd, POLLIN, deadline))
             return false;
         n = recv(fd, answer + size, ANSWER_MAX - 1 - size, 0);
@@ -129,18 +130,20 @@ static bool receive(int fd, char answer[ANSWER_MAX], int64_t deadline)
     return n == 0;
 }
 
-/* A server without a quorum says so; one that serves, and has not been tried
- * yet, tells its role. All were asked before. */
+/* A server without a quorum says so, and one that serves tells its role. One
+ * that resets the connection, or says something else, has only accepted it. */
 static void hear(struct probe_target *t, int64_t deadline)
 {
     char answer[ANSWER_MAX];
 
-    if (t->asked && !receive(t->fd, answer, deadline))
+    if (t->asked && receive(t->fd, answer, deadline)) {
+        if (strstr(answer, "not currently serving") != NULL)
+            t->deed = without_quorum;
+        else if (strstr(answer, "\nMode: ") != NULL)
+            t->deed = "serves";
+    } else if (t->asked && answer[0] == '\0' && !wait_for(t->fd, POLLIN, 0)) {
         t->deed = silent;
-    else if (t->asked && strstr(answer, "not currently serving") != NULL)
-        t->deed = without_quorum;
-    else if (t->asked && strstr(answer, "\nMode: ") != NULL)
-        t->deed = "serves";
+    }
     if (t->fd >= 0)
         (void)close(t->fd);
 }
@@ -224,7 +227,8 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
     for (size_t i = 0; i < all.count; i++) {
         struct probe_target *t = &all.target[i];
 
-        /* the open does not wait longer than the probe: this ends before */
+        /* the open waits for timeout_ms at most, and these end a fifth of it
+         * before */
         hear(t, deadline - timeout_ms * ZKR__MS / 5);
         if (t->deed == without_quorum && lone == NULL)
             lone = t->name;

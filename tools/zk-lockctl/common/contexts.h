@@ -19,7 +19,6 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Settings: what the tool must know to reach an ensemble. Each is an option of
  * every verb, and a key of a context, of the same name. */

@@ -34,7 +34,8 @@ static void say(const char *text)
 }
 
 /* A sentence may have names that others chose. */
-static void compose(char *text, size_t size, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void
+compose(char *text, size_t size, const char *format, va_list args)
 {
     char raw[SENTENCE_MAX];
 

@@ -108,8 +108,10 @@ int stop_flush(void)
     bool flushed = fflush(stdout) == 0 && ferror(stdout) == 0;
 
     stop_printing(false);
-    if (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0)
+    if (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0) {
         (void)raise(SIGPIPE);
+        flushed = false; /* it is ignored */
+    }
     return flushed ? 0 : EX_IOERR;
 }
 

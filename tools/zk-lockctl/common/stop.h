@@ -24,7 +24,7 @@ void stop_wake(void);
 void stop_printing(bool printing);
 /* Write what was printed, after stop_printing(true); 0, or EX_IOERR, which
  * main() explains. Without a reader of the pipe it ends the process, as a write
- * does, also when nothing was printed. */
+ * does, also when nothing was printed; where SIGPIPE is ignored, EX_IOERR. */
 int stop_flush(void);
 
 /* Adds the signal to the set, unless it was ignored when we were started

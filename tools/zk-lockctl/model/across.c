@@ -2,7 +2,6 @@
 #include "model/across.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/grow.h"
 #include "common/now.h"

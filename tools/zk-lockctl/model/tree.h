@@ -98,8 +98,8 @@ struct mirror {
     size_t dirs;
     size_t made;          /* directories ever */
     size_t visited;       /* directories that have answered */
-    struct znode *denied; /* the first, at the last count, that may not be
-                             listed */
+    struct znode *denied; /* the first, at the last count, that could not be
+                             listed or read */
     size_t locks;         /* directories with contenders */
     struct tree_session sessions[SESSIONS_MAX];
     size_t session_count;

@@ -76,8 +76,7 @@ static int want_slots(struct wanted *wanted)
     return 0;
 }
 
-/* The lock is like the name of a program to what parses the options behind
- * it. */
+/* getopt_long() skips the first word, so the second call begins at the lock. */
 int run_parse_options(struct lockctl *ctl, const struct verb *verb,
                       enum claim_kind kind, int *argc, char ***argv,
                       struct run_opts *opts)

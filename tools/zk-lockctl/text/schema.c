@@ -2,7 +2,6 @@
 /* Prints the JSON Schema of all that -o json writes, out of the fields. */
 #include "text/fields.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "text/envelope.h"

@@ -2,7 +2,6 @@
 #include "top/top.h"
 
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -101,7 +100,7 @@ void top_screen_draw(struct top *top)
     (void)refresh();
 }
 
-/* A key that has several codes has one afterwards. */
+/* Enter is always '\r', and Backspace TOP_KEY + KEY_BACKSPACE. */
 bool top_screen_key(uint32_t *ret_key)
 {
     wint_t key;

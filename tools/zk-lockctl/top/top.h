@@ -84,7 +84,7 @@ struct top {
     size_t count;
     bool help;        /* in place of the list */
     bool typing;      /* the filter: */
-    char filter[128]; /* part of a lock or a holder; "": all */
+    char filter[128]; /* part of a path, a holder or a label; "": all */
     const char *said; /* why a key does nothing, until the next; NULL */
     /* the verb that the user wants to run, of TOP_ACT */
     const char *verb;

@@ -3,9 +3,6 @@
  * process. */
 #include "verbs/verbs.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "common/now.h"
 #include "model/mirror.h"
 #include "text/lock_fields.h"

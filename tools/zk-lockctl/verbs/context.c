@@ -2,8 +2,6 @@
 /* context: lists the contexts, and shows the settings that count. */
 #include "verbs/verbs.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/grow.h"

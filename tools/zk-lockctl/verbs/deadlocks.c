@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/escape.h"
 #include "common/words.h"
 #include "model/across.h"
 #include "model/breaking.h"

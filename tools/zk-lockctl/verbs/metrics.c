@@ -200,11 +200,12 @@ static void say_address(const struct board *b, const char *at)
     const union MHD_DaemonInfo *info =
         MHD_get_daemon_info(b->server, MHD_DAEMON_INFO_BIND_PORT);
     const char *colon = strrchr(at, ':');
+    bool all = colon == NULL || colon == at;
 
-    lockctl_say(b->ctl, "serving http://%.*s:%u/metrics",
-                colon == NULL ? INT_MAX : (int)(colon - at),
-                colon == NULL ? "localhost" : at,
-                info == NULL ? 0U : info->port);
+    lockctl_say(b->ctl, "serving http://%.*s:%u/metrics%s",
+                all ? INT_MAX : (int)(colon - at), all ? "localhost" : at,
+                info == NULL ? 0U : info->port,
+                all ? ", at all addresses" : "");
 }
 
 /* --- until a signal --- */

@@ -3,8 +3,6 @@
 #include "verbs/verbs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/grow.h"
 #include "common/now.h"
