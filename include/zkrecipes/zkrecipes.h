@@ -7,11 +7,11 @@
  * Arguments. Paths, strings, data and options are copied. A path is absolute
  * ("/locks/orders"), below the chroot of the session and with it at most
  * ZKR_PATH_MAX bytes long (twice that to read and watch), in UTF-8, without
- * empty, "." or ".." components, control characters or a slash at the end. Options (a struct with a size,
- * which its ZKR_..._INIT sets) may be NULL: all defaults. The default of a
- * member is zero. A callback may be NULL: nobody is told, and a lock that is
- * granted to nobody goes back. zkr_..._free() and zkr_session_close() take
- * NULL, and do nothing.
+ * empty, "." or ".." components, control characters or a slash at the end.
+ * Options (a struct with a size, which its ZKR_..._INIT sets) may be NULL: all
+ * defaults. The default of a member is zero. A callback may be NULL: nobody is
+ * told, and a lock that is granted to nobody goes back. zkr_..._free() and
+ * zkr_session_close() take NULL, and do nothing.
  *
  * Outputs (ret_...) are emptied when the call begins: after an error they are
  * NULL, zero, or -1 for a descriptor. So do not let one be the only place that
