@@ -16,7 +16,7 @@ static size_t node_count;
 
 static struct top top;
 
-/* What is on the screen. */
+/* The lines of the screen. */
 static struct {
     char text[GRID_CELL_MAX];
     enum top_style style;

@@ -148,7 +148,7 @@ static void wait_for_outcome(struct recorder *r, bool granted)
         give_back((zkr_grant *)(intptr_t)value);
 }
 
-/* Whoever has it has it alone, and again if it is reentrant. */
+/* The holder has the lock alone, and once more if it is reentrant. */
 static void hold(void *lock, void *other)
 {
     zkr_grant *g = NULL;

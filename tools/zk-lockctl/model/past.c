@@ -325,7 +325,7 @@ static void ask(struct stay *const *stays, size_t count,
     free(nodes);
 }
 
-/* Who shares lets others hold, as does one outside of the queue. */
+/* A reader lets others hold, and so does a node outside of the queue. */
 static bool lets_others_hold(const struct stay *stay)
 {
     return stay->node.kind == ZKR_PARTICIPANT_SHARED ||

@@ -32,7 +32,7 @@ enum top_mode {
     TOP_MODES,
 };
 
-/* What a process holds, added up. */
+/* The sums of what a process holds. */
 struct top_owner {
     char who[WHO_MAX];  /* fit for a terminal */
     size_t locks;       /* it holds, or is among their holders */
@@ -115,7 +115,7 @@ const struct lock *top_lock(const struct top *top);
 /* A key is a character, or this and a number of curses.h. */
 enum { TOP_KEY = 0x110000 };
 
-/* What a key asks for beyond the list. */
+/* A key may ask for more than the list. */
 enum top_action {
     TOP_GO_ON,
     TOP_ACT,
