@@ -357,7 +357,8 @@ static void settle_queue(struct queue *queue, hold_fn *fn, void *user)
     size_t start = queue->settled - (queue->settled > 0);
     size_t end = front_of(queue, queue->settled, false);
 
-    ask(queue->items + start, end - start, NULL, fn, user);
+    if (end > start) /* an empty queue has no items to point to */
+        ask(queue->items + start, end - start, NULL, fn, user);
     queue->settled = front_of(queue, queue->settled, true);
 }
 
