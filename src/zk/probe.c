@@ -227,9 +227,9 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
     for (size_t i = 0; i < all.count; i++) {
         struct probe_target *t = &all.target[i];
 
-        /* the open waits for timeout_ms at most, and these end a fifth of it
-         * before */
-        hear(t, deadline - timeout_ms * ZKR__MS / 5);
+        /* The open waits for timeout_ms at most: the rest is for a machine that
+         * is busy. */
+        hear(t, deadline - timeout_ms * ZKR__MS / 2);
         if (t->deed == without_quorum && lone == NULL)
             lone = t->name;
         if (t->deed == silent && i < quiet)
