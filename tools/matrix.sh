@@ -32,6 +32,7 @@ done
 run tools/test.sh --servers 12 --peers sid --suite interop
 run tools/test.sh --servers sid --peers 12 --suite interop
 run tools/on-debian.sh 13
+run tools/on-debian.sh 13 --clang
 # Other machines, and the tarball of a release on new ones.
 run tools/on-debian.sh 13 tools/cross.sh arm64
 run tools/on-debian.sh 13 tools/cross.sh i386
