@@ -41,6 +41,7 @@ run tools/on-debian.sh 12 tools/release.sh
 run tools/on-debian.sh 13 tools/release.sh
 # What CI leaves out, or has in small (docs/tests.md).
 run env CI=true ZKR_SOAK_SECONDS=0 ZKR_TRIALS=16 tools/test.sh --no-suite integration
+tools/bench.sh --smoke && passed=$((passed + 1)) || failed=$((failed + 1))
 # All that CI divides between three builds.
 run tools/test.sh --asan
 run tools/test.sh --tsan

@@ -38,12 +38,11 @@ tools/test.sh [--asan | --tsan | --valgrind] [--clang] [--no-debug] [--long]
   --peers NAME     with its Curator and kazoo (tools/versions.sh)
   --tls, --sasl    the integration tests over TLS, or with SASL, with a client
                    that has them (tools/build-client.sh, in build-client/)
-  --smoke          only those tests that have shown how versions differ; with
-                   --tls or --sasl a handful, of both
+  --smoke          with --tls or --sasl: a handful of tests, of both
   --suite NAME     only this suite: unit, api, cli, fuzz, integration,
                    interop, fault, model, sim, mutants, examples,
-                   harness, linking; once, asan: those of cli that CI runs
-                   without a sanitizer, or under ASan only; first, second, third:
+                   harness, linking; once, asan: those of cli and interop that CI
+                   runs without a sanitizer, or under ASan only; first, second, third:
                    those of integration that it divides; night: what it leaves
                    to tools/matrix.sh
   --no-suite NAME  all but this
@@ -186,6 +185,7 @@ if [ -n "$sanitizer" ]; then
     esac
 fi
 export ZKR_FAULTS_STEP=${ZKR_FAULTS_STEP:-$faults_step}
+! $smoke || [ -n "$secured" ] || die 64 "--smoke goes with --tls or --sasl"
 if [ -n "$secured" ]; then
     build+=-secured
     setup+=("-Dzookeeper_prefix=$PWD/build-client")
@@ -197,10 +197,6 @@ if [ -n "$secured" ]; then
     elif [ ${#which[@]} -eq 0 ]; then
         which+=(--suite integration)
     fi
-elif $smoke; then
-    which+=(unfair hostile session exhaustion odd_servers container
-        'interop mutex' 'interop rwlock' 'interop container'
-        'lockctl watch')
 fi
 
 # The client itself loses some memory when a handle is closed (ZOOKEEPER-3868).
