@@ -183,6 +183,8 @@ TEST(without_records_it_is_only_possible)
         { .words = "deadlocks --confirm 20ms R",
           .has = { "1 possible deadlock, such as of " },
           .lacks = "DEADLOCK" },
+        { .words = "deadlocks --confirm 20ms --possible -o json R",
+          .has = { "\"confirmed\": false", "\"cure\": null" } },
         { .words = NULL },
     };
     struct admin *b;

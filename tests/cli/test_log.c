@@ -399,6 +399,23 @@ TEST(times_choose_holds)
     }
 }
 
+TEST(who_waited_then_had_not_held_until_then)
+{
+    make_log();
+    put_txn(1, TXN_CREATE, "/l/lock-0000000001", "me");
+    put_txn(2, TXN_CREATE, "/l/lock-0000000002", "you");
+    put_txn(3, TXN_DELETE, "/l/lock-0000000001", NULL);
+    log_end(made);
+    LOOK(0, "log --from %s --until " MINUTE ":42.5Z -o json /l",
+         cli_file("log.1"));
+    json_t *items = look_items("History");
+    assert_int_equal(json_array_size(items), 1);
+    assert_string_equal(
+        text_of(json_object_get(json_array_get(items, 0), "contender"),
+                "token"),
+        "1");
+}
+
 TEST(text_of_others_is_escaped)
 {
     make_log();

@@ -614,33 +614,20 @@ TEST(events_come_while_changes_never_end)
     end(SIGTERM);
 }
 
-enum { DAY_MS = 24 * 3600 * 1000 };
-
-/* The time of the first event of that name, in ms of its day. */
-static int when(const char *name)
-{
-    json_t *event = nth_event(name, 1);
-    const char *at = json_string_value(json_object_get(event, "at"));
-    int hour, minute, seconds, ms;
-
-    assert_int_equal(
-        sscanf(at, "%*10sT%d:%d:%d.%dZ", &hour, &minute, &seconds, &ms), 4);
-    json_decref(event);
-    return ((hour * 60 + minute) * 60 + seconds) * 1000 + ms;
-}
-
 /* Regression: the pause began after the second list, so the first change was
  * told at once. */
 TEST(the_first_pause_is_kept)
 {
+    int64_t begin_ms = now_ms();
+
     make_below(path, "x-lock-0000000000");
     START_WATCH(server_hosts(the_server), "--interval", "8s", "-o", "jsonl",
                 path);
     cli_wait_said(&c, "\"event\":\"holding\"");
     make_below(path, "y-lock-0000000001");
     cli_wait_said(&c, "\"event\":\"queued\"");
+    assert_true(now_ms() - begin_ms >= 8000);
     end(SIGTERM);
-    assert_true((when("queued") + DAY_MS - when("holding")) % DAY_MS >= 2000);
 }
 
 /* Regression: it ended with the next event only, so "watch | head -1" did not

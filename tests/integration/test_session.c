@@ -812,15 +812,12 @@ TEST(the_hook_of_a_session_gets_its_lines)
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
 }
 
-static atomic_int cause_of_suspended;
+static atomic_int cause_of[16]; /* the last of each state */
 
 static void note_cause(zkr_session *s, const struct zkr_session_event *event,
                        void *user)
 {
-    if (event->state == ZKR_SESSION_SUSPENDED)
-        atomic_store(&cause_of_suspended, (int)event->cause);
-    else
-        assert_int_equal(event->cause, ZKR_CAUSE_NONE);
+    atomic_store(&cause_of[event->state], (int)event->cause);
 }
 
 static void record_line(enum zkr_log_level level, const char *line, void *user)
@@ -867,7 +864,8 @@ TEST(why_there_is_no_connection_is_told)
     restart_server();
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
     zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
-    assert_int_equal(atomic_load(&cause_of_suspended), ZKR_CAUSE_HUNG_UP);
+    assert_int_equal(cause_of[ZKR_SESSION_SUSPENDED], ZKR_CAUSE_HUNG_UP);
+    assert_int_equal(cause_of[ZKR_SESSION_RECONNECTED], ZKR_CAUSE_NONE);
     assert_true(recorder_count(flood) < 12);
     for (size_t i = 0; i < recorder_count(lines); i++) {
         assert_true(recorder_get(lines, i, &code, NULL));
@@ -877,6 +875,8 @@ TEST(why_there_is_no_connection_is_told)
     }
     assert_int_equal(told[3], 1); /* of each cause one line */
     assert_true(told[4] <= 1);    /* a server that starts may be slow */
+    expire_and_wait(s);
+    assert_int_equal(cause_of[ZKR_SESSION_LOST], ZKR_CAUSE_EXPIRED);
 }
 
 /* Regression: a program may free log_user when it has closed the session; a

@@ -355,6 +355,22 @@ TEST(a_pause_makes_one_read_of_many_changes)
     }
 }
 
+TEST(a_pause_may_be_there_from_the_beginning)
+{
+    enum { PAUSE_MS = 1000 };
+    AUTO(log) log = new_log();
+    struct stopwatch *w = stopwatch_start();
+
+    create(path, "0");
+    ok(zkr_session_watch(s, path, ZKR_WATCH_DATA,
+                         OPTS(watch, .pause_ms = PAUSE_MS), record, log,
+                         &log->watch));
+    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
+    set(path, "1");
+    expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "1");
+    assert_true(stopwatch_stop(w).took_ns >= PAUSE_MS * INT64_C(1000000));
+}
+
 TEST(children_are_told_by_name)
 {
     AUTO(log) log = watch(ZKR_WATCH_CHILDREN);

@@ -163,6 +163,26 @@ TEST_ROWS(roster, rows, row)
     assert_waits(row->waits);
 }
 
+/* Who has a permit and queues for another one holds that: only a lease that is
+ * younger than the claim may be one too many. */
+TEST(a_lease_of_before_the_claim_holds)
+{
+    static const char *const names[] = { "leases/a-lease-0000000001",
+                                         "leases/b-lease-0000000002",
+                                         "locks/c-lock-0000000003" };
+
+    for (int64_t newest = 6; newest <= 8; newest += 2) {
+        list(names, COUNT(names), SIZE_MAX);
+        for (size_t i = 0; i < count; i++)
+            items[i].token = (const int64_t[]){ 5, newest, 7 }[i];
+        items[1].session_id = items[2].session_id = 1;
+        zkr__roster_settle(items, count);
+        assert_true(items[0].holds);
+        assert_int_equal(items[1].holds, newest < 7);
+        assert_false(items[2].holds);
+    }
+}
+
 TEST(an_unfair_holder_is_outside_of_the_queue)
 {
     static const char *const names[] = { "holder", "lock-0000000000",
