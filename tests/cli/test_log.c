@@ -114,8 +114,11 @@ TEST(log_tells_who_asked_for_a_lock_and_why)
     assert_string_equal(text_of(item, "ended"), "released");
     assert_has(text_of(item, "asked_by"), "0x");
     assert_string_equal(text_of(item, "reason"), "disk-swap");
+    const char *by = textf(", asked by %s", text_of(item, "asked_by"));
     assert_true(json_is_object(
         json_object_get(json_object_get(item, "contender"), "owner")));
+    LOOK(0, "log --from %s %s", server_log_dir(the_server), path);
+    assert_has(look_out, by);
 }
 
 /* --- processes --- */

@@ -371,6 +371,8 @@ TEST(an_incomplete_count_has_a_plus)
     line_is(1, "1 lock, 1 held, 2+ waiting");
     look(1000, "/a", "a1H b2 c3", NULL);
     line_is(1, "1 lock, 1 held, 2 waiting");
+    look(1000, "/a", "a1H b2H c3", NULL);
+    line_is(1, "1 lock, 1 held, 1 waiting");
 }
 
 TEST(less_important_columns_go_first)

@@ -714,6 +714,7 @@ TEST(it_outlives_the_server)
     wait_said_trouble();
     restart_server();
     cli_wait_said(&c, "\"event\":\"resync\"");
+    assert_has(cli_said(&c), "\"last_look\":\"20");
     zkr_grant *g = acquire(first);
     cli_wait_said(&c, "\"event\":\"acquired\"");
     release(g);

@@ -270,6 +270,12 @@ TEST(each_release_is_tried)
             is_free(i);
         zkr_grants_free(grants, 3);
     }
+    take(ml, grants);
+    delete_nth_child(paths[0], 0);
+    wait_grant_state(grants[0], ZKR_GRANT_LOST);
+    ok(zkr_grant_release(grants[2]));
+    assert_int_equal(zkr_grants_release(grants, 3), ZKR_ENOTHELD);
+    zkr_grants_free(grants, 3);
 }
 
 /* -- what it has may be lost while it waits for the rest ------------------- */

@@ -321,6 +321,7 @@ TEST(a_chroot_is_a_prefix_that_nobody_sees)
     assert_ptr_equal(strstr(zkr_grant_node(g), "/locks/orders/_c_"),
                      zkr_grant_node(g));
     ok(admin_exists(admin, textf("/app%s", zkr_grant_node(g)), NULL));
+    ok(zkr_session_set_servers(s, server_session_hosts(the_server)));
     release(g);
     /* When somebody else removes it, we do not create it again. */
     assert_int_equal(admin_delete_tree(admin, "/app"), ZOK);

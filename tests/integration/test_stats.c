@@ -98,14 +98,30 @@ TEST(each_outcome_is_counted_as_what_it_is)
     release(held);
 }
 
+static bool is_watched(const char *node)
+{
+    char *wchp = server_4lw(the_server, "wchp");
+    bool found = wchp != NULL && strstr(wchp, node) != NULL;
+
+    free(wchp);
+    return found;
+}
+
+/* It waits for one node, and when that has gone for another. */
 TEST(a_wait_is_counted_with_its_time)
 {
     zkr_grant *held = acquire(rival);
     struct stopwatch *watch = stopwatch_start();
+    struct waiter between;
     struct waiter w;
 
+    waiter_start(&between, rival, -1);
+    AWAIT(of_mutex(rival).waits > 0);
     waiter_start(&w, m, -1);
     AWAIT(of_mutex(m).waits > 0);
+    ok(zkr_lockable_cancel(rival));
+    assert_int_equal(waiter_join(&between), ZKR_ECANCELED);
+    AWAIT(is_watched(zkr_grant_node(held)));
     release(held);
     release(waiter_grant(&w));
     struct zkr_counters n = of_mutex(m);
