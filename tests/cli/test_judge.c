@@ -523,6 +523,18 @@ TEST_ROWS(break_says, break_rows, row)
     assert_string_equal(said, row->said);
 }
 
+TEST(a_note_is_there_once)
+{
+    struct notes notes = { .count = 0 };
+
+    for (int i = 0; i < 2; i++) {
+        notes_add(&notes, "one");
+        notes_add(&notes, "two");
+    }
+    assert_int_equal(notes.count, 2);
+    notes_done(&notes);
+}
+
 /* --- the answers of servers to cons --- */
 
 static void hear(const char *server, const char *text)

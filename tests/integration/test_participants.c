@@ -204,6 +204,21 @@ TEST(a_queue_is_listed_in_its_order)
     assert_int_equal(list->count, 0);
 }
 
+/* Two of one object: the record of a thread is not that of another. */
+TEST(each_node_names_its_own_thread)
+{
+    struct waiter w;
+    zkr_grant *g = acquire(m);
+
+    waiter_start(&w, m, -1);
+    wait_children(path, 2);
+    struct zkr_participants *list = list_all();
+    assert_string_not_equal(list->items[0].data, list->items[1].data);
+    zkr_participants_free(list);
+    release(g);
+    release(waiter_grant(&w));
+}
+
 TEST(a_reader_stands_beside_its_own_writer)
 {
     AUTO(rwlock) rw = NEW(rwlock, s, path, NULL);
