@@ -163,8 +163,8 @@ TEST_ROWS(roster, rows, row)
     assert_waits(row->waits);
 }
 
-/* Who has a permit and queues for another one holds that: only a lease that is
- * younger than the claim may be one too many. */
+/* A session that has a permit and queues for another one holds the first: only
+ * a lease that is younger than the claim may be one too many. */
 TEST(a_lease_of_before_the_claim_holds)
 {
     static const char *const names[] = { "leases/a-lease-0000000001",
