@@ -211,7 +211,8 @@ one_at_a_time "$build" build_tests
 
 # Three programs for each core: most of them wait most of the time, and each has
 # servers of its own. Those that need the machine run alone (is_parallel).
-meson test -C "$build" --num-processes $((3 * $(nproc))) --no-rebuild \
+meson test -C "$build" --no-rebuild \
+    --num-processes "${MESON_TESTTHREADS:-$((3 * $(nproc)))}" \
     --print-errorlogs "${run[@]}" "${which[@]}" 2>&1 | tee "$log" || true
 
 count() {
