@@ -12,9 +12,12 @@ static zkr_session *open_at(const char *hosts, uint32_t timeout_ms)
     return open_to(hosts, OPTS(session, .session_timeout_ms = timeout_ms));
 }
 
+/* A session's way to one server. */
 struct connection {
     const struct server *server;
     int64_t session_id;
+    struct proxy *proxy;
+    struct proxy *before; /* this one can hang up while `proxy` holds */
 };
 
 static bool is_there(void *connection)
@@ -52,36 +55,35 @@ static bool one_is_there(void *connections)
  * has found, and everybody would wait for it until the session ends. */
 TEST(a_late_create_through_the_old_server_is_refused)
 {
-    struct connection at[2] = { { ensemble_server(ensemble, 0), 0 },
-                                { ensemble_server(ensemble, 1), 0 } };
+    struct connection at[2] = { { .server = ensemble_server(ensemble, 0) },
+                                { .server = ensemble_server(ensemble, 1) } };
     struct connection *old = &at[0];
     struct connection *present = &at[1];
     struct recorder *r = recorder_new();
     const char *path = new_path();
-    struct proxy *proxy;
-    struct proxy *before; /* this one can hang up while that one holds */
 
-    ok(proxy_start(textf("%s,%s", server_hosts(old->server),
-                         server_hosts(present->server)),
-                   &proxy));
-    ok(proxy_start(proxy_hosts(proxy), &before));
-    zkr_session *s = open_at(proxy_hosts(before), SESSION_MS);
+    for (int i = 0; i < 2; i++) {
+        ok(proxy_start(server_hosts(at[i].server), &at[i].proxy));
+        ok(proxy_start(proxy_hosts(at[i].proxy), &at[i].before));
+    }
+    zkr_session *s = open_at(
+        textf("%s,%s", proxy_hosts(old->before), proxy_hosts(present->before)),
+        SESSION_MS);
     zkr_mutex *m = new_mutex(s, path);
     release(acquire(m));
     old->session_id = present->session_id = zkr_session_id(s);
     assert_true(wait_until(one_is_there, at, SOON_MS));
 
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
+    proxy_rule(old->proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    proxy_cut(before);
-    proxy_heal(before);
+    assert_true(proxy_wait_rule(old->proxy, SOON_MS));
+    proxy_cut(old->before);
     ok(recorded(r, 0)); /* through the other server */
     assert_int_equal(zkr_session_epoch(s), 1);
     assert_true(is_there(old));
     assert_true(is_there(present));
 
-    proxy_release(proxy);
+    proxy_release(old->proxy);
     AWAIT(!is_there(old));
     sleep_ms(200); /* for something not to happen */
     assert_int_equal(count_children(path), 1);
@@ -91,8 +93,10 @@ TEST(a_late_create_through_the_old_server_is_refused)
     recorder_free(r);
     zkr_mutex_free(m);
     close_session(s);
-    proxy_stop(before);
-    proxy_stop(proxy);
+    for (int i = 0; i < 2; i++) {
+        proxy_stop(at[i].before);
+        proxy_stop(at[i].proxy);
+    }
 }
 
 /* -- the last one --------------------------------------------------------- */
