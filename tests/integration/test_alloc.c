@@ -541,8 +541,7 @@ TEST(every_allocation_may_fail_once)
     };
     long n = 1;
 
-    if (getenv("ZKR_ALLOC_STEP") != NULL)
-        step = atol(getenv("ZKR_ALLOC_STEP"));
+    step = test_number("ZKR_ALLOC_STEP", step);
     for (size_t i = 0; i < COUNT(scenarios); i++)
         assert_false(run_with_failure(scenarios[i], 0));
     int threads = count_threads();

@@ -279,56 +279,31 @@ static void await_answer(int rc)
     (void)can(code, "the answer");
 }
 
-static void get(zkr_session *s)
-{
-    begin();
-    await_answer(zkr_session_get_async(s, name, SOON_MS, on_reply, NULL));
-}
+#define ANSWERED(operation, call)                                              \
+    static void operation(zkr_session *s)                                      \
+    {                                                                          \
+        begin();                                                               \
+        await_answer(call);                                                    \
+    }
 
-static void exists(zkr_session *s)
-{
-    begin();
-    await_answer(zkr_session_exists_async(s, name, SOON_MS, on_reply, NULL));
-}
-
-static void children(zkr_session *s)
-{
-    begin();
-    await_answer(
-        zkr_session_children_async(s, "/starved", SOON_MS, on_reply, NULL));
-}
-
-static void sync_up(zkr_session *s)
-{
-    begin();
-    await_answer(zkr_session_sync_async(s, SOON_MS, on_reply, NULL));
-}
-
-static void set(zkr_session *s)
-{
-    begin();
-    await_answer(zkr_session_set_async(s, name, "abc", 3, ZKR_ANY_VERSION,
-                                       SOON_MS, on_reply, NULL));
-}
-
-static void create_below(zkr_session *s)
-{
-    char path[100];
-
-    (void)snprintf(path, sizeof(path), "%s/n", name);
-    begin();
-    await_answer(zkr_session_create_async(
-        s, path, "abc", 3,
-        OPTS(create, .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
-             .acl = "world:anyone:cdrwa"),
-        SOON_MS, on_reply, NULL));
-}
+ANSWERED(get, zkr_session_get_async(s, name, SOON_MS, on_reply, NULL))
+ANSWERED(exists, zkr_session_exists_async(s, name, SOON_MS, on_reply, NULL))
+ANSWERED(children,
+         zkr_session_children_async(s, "/starved", SOON_MS, on_reply, NULL))
+ANSWERED(sync_up, zkr_session_sync_async(s, SOON_MS, on_reply, NULL))
+ANSWERED(set, zkr_session_set_async(s, name, "abc", 3, ZKR_ANY_VERSION, SOON_MS,
+                                    on_reply, NULL))
+ANSWERED(create_below,
+         zkr_session_create_async(s, textf("%s/n", name), "abc", 3,
+                                  OPTS(create,
+                                       .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
+                                       .acl = "world:anyone:cdrwa"),
+                                  SOON_MS, on_reply, NULL))
 
 static void delete_below(zkr_session *s)
 {
-    char path[100];
+    const char *path = textf("%s/gone-%ld", name, first);
 
-    (void)snprintf(path, sizeof(path), "%s/gone-%ld", name, first);
     MUST(zkr_session_create(s, path, "", 0, NULL, SOON_MS, NULL));
     begin();
     await_answer(zkr_session_delete_async(s, path, ZKR_ANY_VERSION, SOON_MS,
@@ -341,9 +316,8 @@ static void delete_below(zkr_session *s)
 static void commit(zkr_session *s)
 {
     AUTO(txn) t = NULL;
-    char path[100];
+    const char *path = textf("%s/t-%ld", name, first);
 
-    (void)snprintf(path, sizeof(path), "%s/t-%ld", name, first);
     MUST(zkr_txn_new(s, NULL, &t));
     MUST(zkr_txn_check(t, name, ZKR_ANY_VERSION));
     MUST(zkr_txn_create(t, path, "abc", 3, NULL));
@@ -369,6 +343,12 @@ static void change_all(zkr_session *s)
         OPTS(create, .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL), SOON_MS, NULL));
 }
 
+static void await_first(struct recorder *states)
+{
+    if (!recorder_wait(states, 1, SOON_MS))
+        fail_run("nothing told first");
+}
+
 static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
 {
     AUTO(recorder) states = recorder_new();
@@ -376,8 +356,7 @@ static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
 
     begin();
     if (CAN(zkr_session_watch(s, path, what, NULL, on_state, states, &w))) {
-        if (!recorder_wait(states, 1, SOON_MS))
-            fail_run("nothing told first");
+        await_first(states);
         settle_down(s);
         change_all(s);
         atomic_store(&fails_at, first); /* unless it has failed */
@@ -401,14 +380,6 @@ static void watch_children(zkr_session *s)
     watch(s, ZKR_WATCH_CHILDREN, "/starved");
 }
 
-static bool is_told(void *states)
-{
-    static const struct timespec brief = { .tv_nsec = 1000000 };
-
-    (void)nanosleep(&brief, NULL);
-    return recorder_count(states) > 1;
-}
-
 /* A write that did not reach the server changes nothing. */
 static void watch_a_change(zkr_session *s)
 {
@@ -417,13 +388,12 @@ static void watch_a_change(zkr_session *s)
 
     MUST(
         zkr_session_watch(s, name, ZKR_WATCH_DATA, NULL, on_state, states, &w));
-    if (!recorder_wait(states, 1, SOON_MS))
-        fail_run("nothing told first");
+    await_first(states);
     begin();
     (void)CAN(zkr_session_set(s, name, "x", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
     settle_down(s);
     MUST(zkr_session_set(s, name, "y", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
-    if (!wait_until(is_told, states, SOON_MS))
+    if (!recorder_wait(states, 2, SOON_MS))
         fail_run("the change was not told");
 }
 
@@ -431,10 +401,8 @@ static void watch_a_change(zkr_session *s)
 static zkr_mutex *new_lock(zkr_session *s)
 {
     zkr_mutex *m = NULL;
-    char path[100];
 
-    (void)snprintf(path, sizeof(path), "%s/lock-%ld", name, first);
-    MUST(zkr_mutex_new(s, path, NULL, &m));
+    MUST(zkr_mutex_new(s, textf("%s/lock-%ld", name, first), NULL, &m));
     return m;
 }
 
@@ -488,9 +456,8 @@ static void wait_for_permit(zkr_session *s)
     zkr_semaphore *sem = NULL;
     zkr_grant *held = NULL;
     zkr_grant *g = NULL;
-    char path[100];
+    const char *path = textf("%s/semaphore-%ld", name, first);
 
-    (void)snprintf(path, sizeof(path), "%s/semaphore-%ld", name, first);
     MUST(zkr_semaphore_new(s, path, 1, NULL, &theirs));
     MUST(zkr_semaphore_acquire(theirs, SOON_MS, &held));
     retry = ZKR_RETRY_NONE_INIT;
@@ -669,22 +636,15 @@ static void name_it(const struct operation *o)
     (void)snprintf(name, sizeof(name), "/starved/%s", o->name);
 }
 
-static long number(const char *variable, long otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text != NULL ? atol(text) : otherwise;
-}
-
 TEST_ROWS(each_allocation_of_the_client_may_fail, operations, o)
 {
-    const long step = number("ZKR_ALLOC_STEP", 5);
+    const long step = test_number("ZKR_ALLOC_STEP", 5);
     int died = 0;
     int deaf = 0;
     int status;
 
     name_it(o);
-    first = number("ZKR_ALLOC_FIRST", 1);
+    first = test_number("ZKR_ALLOC_FIRST", 1);
     while (status = status_of(o), WIFEXITED(status)) {
         if (WEXITSTATUS(status) == DIED_IN_THE_CLIENT)
             died++;
@@ -756,53 +716,29 @@ static void on_client_event(zhandle_t *zh, int type, int state,
 
 #define WATCHING on_client_event, (void *)1
 
-static int client_get(zhandle_t *zh)
-{
-    return zoo_awget(zh, "/starved", WATCHING, on_data, NULL);
-}
+#define CALL_OF_CLIENT(name, call)                                             \
+    static int client_##name(zhandle_t *zh)                                    \
+    {                                                                          \
+        return call;                                                           \
+    }
 
-static int client_exists(zhandle_t *zh)
-{
-    return zoo_awexists(zh, "/starved/none", WATCHING, on_stat, NULL);
-}
+static const char bytes[200]; /* more than a frame begins with */
 
-static int client_children(zhandle_t *zh)
-{
-    return zoo_awget_children2(zh, "/starved", WATCHING, on_names, NULL);
-}
-
-static int client_acl(zhandle_t *zh)
-{
-    return zoo_aget_acl(zh, "/starved", on_acl, NULL);
-}
-
-static int client_sync(zhandle_t *zh)
-{
-    return zoo_async(zh, "/starved", on_path, NULL);
-}
-
-static int client_set(zhandle_t *zh)
-{
-    char data[200] = ""; /* more than a frame begins with */
-
-    return zoo_aset(zh, "/starved", data, sizeof(data), -1, on_stat, NULL);
-}
-
-static int client_create(zhandle_t *zh)
-{
-    return zoo_acreate2(zh, "/starved/c-", "", 0, &ZOO_OPEN_ACL_UNSAFE,
-                        ZOO_EPHEMERAL_SEQUENTIAL, on_node, NULL);
-}
-
-static int client_delete(zhandle_t *zh)
-{
-    return zoo_adelete(zh, "/starved/none", -1, on_void, NULL);
-}
-
-static int client_log_in(zhandle_t *zh)
-{
-    return zoo_add_auth(zh, "digest", "user:password", 13, on_void, NULL);
-}
+CALL_OF_CLIENT(get, zoo_awget(zh, "/starved", WATCHING, on_data, NULL))
+CALL_OF_CLIENT(exists,
+               zoo_awexists(zh, "/starved/none", WATCHING, on_stat, NULL))
+CALL_OF_CLIENT(children,
+               zoo_awget_children2(zh, "/starved", WATCHING, on_names, NULL))
+CALL_OF_CLIENT(acl, zoo_aget_acl(zh, "/starved", on_acl, NULL))
+CALL_OF_CLIENT(sync, zoo_async(zh, "/starved", on_path, NULL))
+CALL_OF_CLIENT(set, zoo_aset(zh, "/starved", bytes, sizeof(bytes), -1, on_stat,
+                             NULL))
+CALL_OF_CLIENT(create,
+               zoo_acreate2(zh, "/starved/c-", "", 0, &ZOO_OPEN_ACL_UNSAFE,
+                            ZOO_EPHEMERAL_SEQUENTIAL, on_node, NULL))
+CALL_OF_CLIENT(delete, zoo_adelete(zh, "/starved/none", -1, on_void, NULL))
+CALL_OF_CLIENT(log_in,
+               zoo_add_auth(zh, "digest", "user:password", 13, on_void, NULL))
 
 static zoo_op_t ops[4];
 static zoo_op_result_t results[4];
@@ -810,10 +746,8 @@ static struct Stat result_stat;
 
 static int client_commit(zhandle_t *zh)
 {
-    static const char data[200];
-
     zoo_check_op_init(&ops[0], "/starved", -1);
-    zoo_create_op_init(&ops[1], "/starved/m", data, sizeof(data),
+    zoo_create_op_init(&ops[1], "/starved/m", bytes, sizeof(bytes),
                        &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0);
     zoo_set_op_init(&ops[2], "/starved/m", "y", 1, -1, &result_stat);
     zoo_delete_op_init(&ops[3], "/starved/m", -1);
@@ -852,17 +786,22 @@ static bool is_refused_or_answered(const struct client_call *c, zhandle_t *zh,
     return reached;
 }
 
+static zhandle_t *connect_client(const char *list)
+{
+    zhandle_t *zh = zookeeper_init2(list, on_client_event, SESSION_MS, NULL,
+                                    NULL, ZOO_NO_LOG_CLIENTENV, NULL);
+
+    assert_non_null(zh);
+    AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
+    return zh;
+}
+
 /* Regression: it stayed in the list, and took the answer to the next one. */
 static void a_request_is_refused_or_answered(const char *chroot,
                                              const struct client_call *c)
 {
-    char list[128];
+    zhandle_t *zh = connect_client(textf("%s%s", hosts, chroot));
 
-    (void)snprintf(list, sizeof(list), "%s%s", hosts, chroot);
-    zhandle_t *zh = zookeeper_init2(list, on_client_event, SESSION_MS, NULL,
-                                    NULL, ZOO_NO_LOG_CLIENTENV, NULL);
-    assert_non_null(zh);
-    AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
     for (long n = 1; is_refused_or_answered(c, zh, n); n++)
         assert_true(n < 1000);
     (void)zookeeper_close(zh);
@@ -878,16 +817,11 @@ TEST_ROWS(a_request_that_is_refused_has_no_answer, client_calls, c)
 /* Regression: it freed what was on its stack. */
 TEST(a_transaction_of_a_bad_path_is_refused)
 {
-    zhandle_t *zh = zookeeper_init2(hosts, on_client_event, SESSION_MS, NULL,
-                                    NULL, ZOO_NO_LOG_CLIENTENV, NULL);
+    zhandle_t *zh = connect_client(hosts);
 
-    assert_non_null(zh);
-    AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
     for (int i = 0; i < 4; i++) {
-        zoo_delete_op_init(&ops[0], "/starved", -1);
-        zoo_delete_op_init(&ops[1], "/starved", -1);
-        zoo_delete_op_init(&ops[2], "/starved", -1);
-        zoo_delete_op_init(&ops[3], "/starved", -1);
+        for (int k = 0; k < 4; k++)
+            zoo_delete_op_init(&ops[k], "/starved", -1);
         ops[i].delete_op.path = "no path";
         assert_int_not_equal(zoo_amulti(zh, 4, ops, results, on_void, NULL),
                              ZOK);

@@ -7,10 +7,8 @@
 
 static bool goes_on(int64_t start, size_t done, size_t least)
 {
-    const char *seconds = getenv("ZKR_RACE_SECONDS");
-
     return done < least ||
-           (seconds != NULL && now_ms() < start + atol(seconds) * 1000);
+           now_ms() < start + test_number("ZKR_RACE_SECONDS", 0) * 1000;
 }
 
 /* -- giving up against the grant ------------------------------------------ */

@@ -22,13 +22,6 @@ enum {
 /* A fault: it strikes a fleet that is at work. */
 typedef void (*fault_fn)(struct mix *m);
 
-static long cycles(void)
-{
-    const char *text = getenv("INTEROP_CYCLES");
-
-    return text != NULL ? strtol(text, NULL, 10) : CYCLES;
-}
-
 /* Faults */
 
 /* SIGKILL for one that holds and, if not NULL, one that waits: the waiter
@@ -105,7 +98,6 @@ static void restart_under_each_kind(struct mix *m)
         (void)fleet_catch(m, holder, "write");
         size_t from = m->journal.count;
         proxy_cut(proxy);
-        server_kill9(the_server);
         restart_server();
         proxy_heal(proxy);
         fleet_let_go(m, holder, "write");
@@ -189,7 +181,6 @@ static void restart_under_lessees_of_each_kind(struct mix *m)
 
         fill(m, kind, &f);
         proxy_cut(proxy);
-        server_kill9(the_server);
         restart_server();
         proxy_heal(proxy);
         journal_read(&m->journal);
@@ -285,7 +276,7 @@ static void judge(const struct mix *m, size_t expected_refusals)
 
 static void mix(struct mix *m, fault_fn fault, size_t expected_refusals)
 {
-    size_t all = (size_t)cycles();
+    size_t all = (size_t)test_number("INTEROP_CYCLES", CYCLES);
     int64_t began = now_ms();
 
     fleet_begin(m);

@@ -77,6 +77,13 @@ static void forget_texts(void)
     }
 }
 
+long test_number(const char *variable, long otherwise)
+{
+    const char *text = getenv(variable);
+
+    return text != NULL ? strtol(text, NULL, 0) : otherwise;
+}
+
 pthread_t thread_start(void *(*main)(void *), void *arg)
 {
     pthread_t thread;

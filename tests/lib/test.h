@@ -47,6 +47,9 @@ const char *textf(const char *format, ...)
 void test_has(const char *text, const char *part, int wanted, const char *file,
               int line);
 
+/* A number of the environment, or the other when it has none. */
+long test_number(const char *variable, long otherwise);
+
 /* A thread of a test, and its end. The test fails when there is none. */
 pthread_t thread_start(void *(*run)(void *), void *arg);
 void *thread_join(pthread_t thread);
