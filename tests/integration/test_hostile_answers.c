@@ -106,7 +106,7 @@ static void put_int(struct answer *a, int32_t number)
     put_number(&a->body, number, 4);
 }
 
-static void put_text(struct answer *a, const char *text)
+static void add_text(struct answer *a, const char *text)
 {
     put_int(a, (int32_t)strlen(text));
     put_bytes(&a->body, text, strlen(text));
@@ -135,8 +135,8 @@ static void put_acl(struct answer *a)
 {
     put_int(a, 1);
     put_int(a, ZOO_PERM_ALL);
-    put_text(a, "world");
-    put_text(a, "anyone");
+    add_text(a, "world");
+    add_text(a, "anyone");
 }
 
 static void put_event(struct answer *a)
@@ -147,58 +147,20 @@ static void put_event(struct answer *a)
     put_header(a, -1, 0);
     put_int(a, any(2) == 0 ? (int32_t)any(6) : nasty()); /* type */
     put_int(a, any(2) == 0 ? ZOO_CONNECTED_STATE : nasty());
-    put_text(a, paths[any(COUNT(paths))]);
+    add_text(a, paths[any(COUNT(paths))]);
 }
 
 /* -- requests -------------------------------------------------------------- */
 
-/* A request as it is read; what it does not have reads as nothing. */
-struct request {
-    const unsigned char *bytes;
-    size_t size;
-    size_t at;
-};
-
-static int32_t take_int(struct request *r)
+static void skip_text(struct reading *r)
 {
-    if (r->size - r->at < 4) {
-        r->at = r->size;
-        return 0;
-    }
-    r->at += 4;
-    return (int32_t)get_number(r->bytes + r->at - 4, 4);
+    take_bytes(r, (int32_t)take_number(r, 4));
 }
 
-static void skip_bytes(struct request *r, int32_t size)
+static void skip_acl(struct reading *r)
 {
-    size_t left = r->size - r->at;
-
-    if (size > 0)
-        r->at += (size_t)size < left ? (size_t)size : left;
-}
-
-static void take_text(struct request *r, char text[PATH_MAX_HERE])
-{
-    int32_t size = take_int(r);
-
-    (void)snprintf(text, PATH_MAX_HERE, "%.*s",
-                   size < 0 ? 0
-                            : (int)((size_t)size < r->size - r->at
-                                        ? (size_t)size
-                                        : r->size - r->at),
-                   (const char *)r->bytes + r->at);
-    skip_bytes(r, size);
-}
-
-static void skip_text(struct request *r)
-{
-    skip_bytes(r, take_int(r));
-}
-
-static void skip_acl(struct request *r)
-{
-    for (int32_t i = take_int(r); i > 0 && r->at < r->size; i--) {
-        (void)take_int(r);
+    for (int64_t i = take_number(r, 4); i > 0 && r->at < r->size; i--) {
+        (void)take_number(r, 4);
         skip_text(r);
         skip_text(r);
     }
@@ -208,15 +170,15 @@ static void skip_acl(struct request *r)
 static char names[NAMES_MAX][PATH_MAX_HERE];
 static unsigned made;
 
-static void take_create(struct request *r, char path[PATH_MAX_HERE])
+static void take_create(struct reading *r, char path[PATH_MAX_HERE])
 {
     char asked[PATH_MAX_HERE];
 
-    take_text(r, asked);
+    take_text(r, asked, sizeof(asked));
     skip_text(r);
     skip_acl(r);
     (void)snprintf(path, PATH_MAX_HERE, "%.180s", asked);
-    if ((take_int(r) & ZOO_SEQUENCE) != 0) {
+    if ((take_number(r, 4) & ZOO_SEQUENCE) != 0) {
         (void)snprintf(path, PATH_MAX_HERE, "%.180s%010u", asked, made);
         (void)snprintf(names[made++ % NAMES_MAX], PATH_MAX_HERE, "%s",
                        strrchr(path, '/') + 1);
@@ -233,14 +195,14 @@ static void put_result(struct answer *a, int32_t type)
 }
 
 /* Results of all operations of a transaction; with `lie`, of others. */
-static void answer_multi(struct request *r, struct answer *a, bool lie)
+static void answer_multi(struct reading *r, struct answer *a, bool lie)
 {
     char path[PATH_MAX_HERE];
     int32_t type;
 
     for (;;) {
-        type = take_int(r);
-        skip_bytes(r, 1 + 4);
+        type = (int32_t)take_number(r, 4);
+        take_bytes(r, 1 + 4);
         if (type == -1 || r->at >= r->size || a->body.size > FRAME_MAX - 400)
             break;
         if (type == ZOO_CREATE_OP || type == ZOO_CREATE_CONTAINER_OP)
@@ -250,14 +212,14 @@ static void answer_multi(struct request *r, struct answer *a, bool lie)
         if (type == ZOO_SETDATA_OP)
             skip_text(r);
         if (type != ZOO_CREATE_OP && type != ZOO_CREATE_CONTAINER_OP)
-            (void)take_int(r); /* the version */
+            (void)take_number(r, 4); /* the version */
         if (lie && any(3) == 0)
             continue;
         for (uint32_t i = lie ? any(3) : 0; i > 0; i--)
             put_result(a, lie && any(2) == 0 ? -1 : ZOO_CHECK_OP);
         put_result(a, type);
         if (type == ZOO_CREATE_OP || type == ZOO_CREATE_CONTAINER_OP)
-            put_text(a, path);
+            add_text(a, path);
         if (type == ZOO_SETDATA_OP)
             put_stat(a);
     }
@@ -268,7 +230,7 @@ static void answer_multi(struct request *r, struct answer *a, bool lie)
     put_int(a, -1);
 }
 
-static void answer_content(struct request *r, int32_t type, struct answer *a,
+static void answer_content(struct reading *r, int32_t type, struct answer *a,
                            bool lie)
 {
     char path[PATH_MAX_HERE];
@@ -278,7 +240,7 @@ static void answer_content(struct request *r, int32_t type, struct answer *a,
     case ZOO_CREATE_CONTAINER_OP:
     case ZOO_CREATE_OP:
         take_create(r, path);
-        put_text(a, path);
+        add_text(a, path);
         if (type != ZOO_CREATE_OP)
             put_stat(a);
         break;
@@ -287,7 +249,7 @@ static void answer_content(struct request *r, int32_t type, struct answer *a,
         put_stat(a);
         break;
     case ZOO_GETDATA_OP:
-        put_text(a, "data");
+        add_text(a, "data");
         put_stat(a);
         break;
     case ZOO_GETACL_OP:
@@ -298,13 +260,13 @@ static void answer_content(struct request *r, int32_t type, struct answer *a,
     case ZOO_GETCHILDREN2_OP:
         put_int(a, NAMES_MAX);
         for (int i = 0; i < NAMES_MAX; i++)
-            put_text(a, names[i]);
+            add_text(a, names[i]);
         if (type == ZOO_GETCHILDREN2_OP)
             put_stat(a);
         break;
     case ZOO_SYNC_OP:
-        take_text(r, path);
-        put_text(a, path);
+        take_text(r, path, sizeof(path));
+        add_text(a, path);
         break;
     case ZOO_MULTI_OP:
         answer_multi(r, a, lie);
@@ -465,11 +427,11 @@ static bool answer_connect(struct conn *c)
 static bool answer_request(struct conn *c, const unsigned char *bytes,
                            size_t size)
 {
-    struct request r = { bytes, size, 0 };
+    struct reading r = { bytes, size, 0 };
     struct answer a = { .numbers = 0 };
     enum damage damage = next_damage();
-    int32_t xid = take_int(&r);
-    int32_t type = take_int(&r);
+    int32_t xid = (int32_t)take_number(&r, 4);
+    int32_t type = (int32_t)take_number(&r, 4);
 
     put_header(&a, damage == XID ? (any(2) == 0 ? nasty() : xid + 1) : xid,
                damage == CODE ? nasty() : 0);
@@ -559,19 +521,16 @@ static void may(int rc)
 static void read_all(zkr_session *s)
 {
     zkr_watch *watches[3] = { NULL };
-    struct zkr_reply *reply = NULL;
+    AUTO(reply) data = NULL;
+    AUTO(reply) children = NULL;
+    AUTO(reply) stat = NULL;
 
     for (int i = 0; i < 3; i++)
         may(zkr_session_watch(s, "/a", ZKR_WATCH_DATA << i, NULL, on_watch,
                               NULL, &watches[i]));
-    may(zkr_session_get(s, "/a", CALL_MS, &reply));
-    zkr_reply_free(reply);
-    reply = NULL;
-    may(zkr_session_children(s, "/a", CALL_MS, &reply));
-    zkr_reply_free(reply);
-    reply = NULL;
-    may(zkr_session_exists(s, "/a", CALL_MS, &reply));
-    zkr_reply_free(reply);
+    may(zkr_session_get(s, "/a", CALL_MS, &data));
+    may(zkr_session_children(s, "/a", CALL_MS, &children));
+    may(zkr_session_exists(s, "/a", CALL_MS, &stat));
     may(zkr_session_sync(s, CALL_MS));
     for (int i = 0; i < 3; i++)
         zkr_watch_free(watches[i]);
@@ -616,16 +575,18 @@ static void lock_all(zkr_session *s)
 
 static void use_library(const char *hosts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    bool with_auth = any(2) == 0;
+    const char *chroot = any(3) == 0 ? "/app" : NULL;
     zkr_session *s = NULL;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.connect_timeout_ms = 2 * HOSTILE_MS;
-    opts.reply_timeout_ms = CALL_MS;
-    opts.auth_scheme = any(2) == 0 ? "digest" : NULL;
-    opts.auth = opts.auth_scheme != NULL ? "user:password" : NULL;
-    opts.chroot = any(3) == 0 ? "/app" : NULL;
-    if (zkr_session_open(hosts, &opts, &s) != ZKR_OK)
+    if (zkr_session_open(hosts,
+                         OPTS(session, .session_timeout_ms = SESSION_MS,
+                              .connect_timeout_ms = 2 * HOSTILE_MS,
+                              .reply_timeout_ms = CALL_MS,
+                              .auth_scheme = with_auth ? "digest" : NULL,
+                              .auth = with_auth ? "user:password" : NULL,
+                              .chroot = chroot),
+                         &s) != ZKR_OK)
         return;
     for (int i = 0; i < 2; i++) {
         read_all(s);
@@ -723,13 +684,6 @@ static void run_script(void)
     _exit(status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-static unsigned number(const char *variable, unsigned otherwise)
-{
-    const char *text = getenv(variable);
-
-    return text != NULL ? (unsigned)strtoul(text, NULL, 0) : otherwise;
-}
-
 static unsigned wait_for_one(void)
 {
     int status = 0;
@@ -740,8 +694,9 @@ static unsigned wait_for_one(void)
 
 TEST(no_answer_ends_the_process)
 {
-    const unsigned scripts = number("ZKR_HOSTILE_SCRIPTS", SCRIPTS);
-    const unsigned first = number("ZKR_SEED", 0);
+    const unsigned scripts =
+        (unsigned)test_number("ZKR_HOSTILE_SCRIPTS", SCRIPTS);
+    const unsigned first = (unsigned)test_number("ZKR_SEED", 0);
     unsigned running = 0;
     unsigned ended = 0;
 

@@ -77,7 +77,7 @@ int net_listen(char host_port[static NET_ADDRESS])
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0 || bind(fd, (struct sockaddr *)&a, size) != 0 ||
-        listen(fd, 128) != 0 ||
+        listen(fd, SOMAXCONN) != 0 ||
         getsockname(fd, (struct sockaddr *)&a, &size) != 0)
         return -1;
     (void)snprintf(host_port, NET_ADDRESS, "127.0.0.1:%d", ntohs(a.sin_port));

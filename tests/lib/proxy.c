@@ -6,64 +6,31 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-static bool parse_server(struct sockaddr_in *ret, const char *text,
-                         size_t length)
-{
-    char host[64];
-    char *end;
-
-    if (length >= sizeof(host))
-        return false;
-    memcpy(host, text, length);
-    host[length] = '\0';
-    char *colon = strchr(host, ':');
-    if (colon == NULL)
-        return false;
-    *colon = '\0';
-    long port = strtol(colon + 1, &end, 10);
-    *ret = (struct sockaddr_in){ .sin_family = AF_INET,
-                                 .sin_port = htons((uint16_t)port) };
-    return end != colon + 1 && *end == '\0' && port > 0 && port <= 65535 &&
-           inet_pton(AF_INET, host, &ret->sin_addr) == 1;
-}
+#include "wait.h"
 
 static int parse_servers(struct proxy *p, const char *hosts)
 {
-    for (;;) {
-        size_t length = strcspn(hosts, ",");
+    do {
+        struct sockaddr_in *a = &p->servers[p->server_count];
+        char host[64];
+        unsigned port;
+        int length;
 
-        if (p->server_count == SERVERS_MAX ||
-            !parse_server(&p->servers[p->server_count], hosts, length))
+        if (p->server_count++ == SERVERS_MAX ||
+            sscanf(hosts, "%63[0-9.]:%6u%n", host, &port, &length) != 2 ||
+            port == 0 || port > UINT16_MAX ||
+            inet_pton(AF_INET, host, &a->sin_addr) != 1)
             return -EINVAL;
-        p->server_count++;
-        if (hosts[length] == '\0')
-            return 0;
-        hosts += length + 1;
-    }
-}
-
-static int open_listener(struct proxy *p)
-{
-    struct sockaddr_in a = { .sin_family = AF_INET,
-                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t size = sizeof(a);
-
-    p->listener =
-        socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (p->listener < 0 ||
-        bind(p->listener, (const struct sockaddr *)&a, sizeof(a)) != 0 ||
-        listen(p->listener, CONNS_MAX) != 0 ||
-        getsockname(p->listener, (struct sockaddr *)&a, &size) != 0)
-        return -errno;
-    snprintf(p->hosts, sizeof(p->hosts), "127.0.0.1:%d", ntohs(a.sin_port));
-    return 0;
+        a->sin_family = AF_INET;
+        a->sin_port = htons((uint16_t)port);
+        hosts += length;
+    } while (*hosts++ == ',');
+    return hosts[-1] == '\0' ? 0 : -EINVAL;
 }
 
 static int open_all(struct proxy *p, const char *server_hosts)
@@ -75,7 +42,10 @@ static int open_all(struct proxy *p, const char *server_hosts)
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (p->wake < 0)
         return -errno;
-    return open_listener(p);
+    p->listener = net_listen(p->hosts);
+    return p->listener < 0 || fcntl(p->listener, F_SETFL, O_NONBLOCK) != 0
+               ? -errno
+               : 0;
 }
 
 static int start_thread(struct proxy *p)
@@ -88,17 +58,6 @@ static int start_thread(struct proxy *p)
     int rc = pthread_create(&p->thread, NULL, proxy_run, p);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return -rc;
-}
-
-static void init_sync(struct proxy *p)
-{
-    pthread_condattr_t attr;
-
-    pthread_mutex_init(&p->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&p->changed, &attr);
-    pthread_condattr_destroy(&attr);
 }
 
 static void free_proxy(struct proxy *p)
@@ -118,7 +77,8 @@ int proxy_start(const char *server_hosts, struct proxy **ret_proxy)
         return -ENOMEM;
     p->wake = -1;
     p->listener = -1;
-    init_sync(p);
+    pthread_mutex_init(&p->lock, NULL);
+    wait_init(&p->changed);
     int rc = open_all(p, server_hosts);
     if (rc == 0)
         rc = start_thread(p);

@@ -51,12 +51,6 @@ void bytes_clear(struct bytes *b)
     bytes_skip(b, b->size);
 }
 
-void frame_put_number(unsigned char *data, int64_t number, int width)
-{
-    for (int i = 0; i < width; i++)
-        data[i] = (unsigned char)((uint64_t)number >> (width - 1 - i) * 8);
-}
-
 int frame_first(const struct bytes *b, size_t least, struct frame *ret)
 {
     if (b->size < LENGTH_SIZE)

@@ -12,6 +12,7 @@
  * from `out`. */
 #pragma once
 
+#include "net.h"
 #include "proxy.h"
 #include "wire.h"
 
@@ -110,7 +111,7 @@ struct proxy {
     pthread_t thread;
     int wake;
     int listener;
-    char hosts[32];
+    char hosts[NET_ADDRESS];
     struct sockaddr_in servers[SERVERS_MAX];
     unsigned int server_count;
     unsigned int next_server;
@@ -148,7 +149,6 @@ void bytes_add(struct bytes *b, const unsigned char *data, size_t size);
 void bytes_skip(struct bytes *b, size_t size);
 void bytes_clear(struct bytes *b);
 
-void frame_put_number(unsigned char *data, int64_t number, int width);
 /* Look at the frame in front: 1, 0 while it is not complete, or -1 for
  * garbage.  `least` is the size that the shortest one has. */
 int frame_first(const struct bytes *b, size_t least, struct frame *ret);

@@ -137,16 +137,17 @@ static bool is_early(const struct proxy *p, struct conn *c,
 /* Answer the requests that have come to the front and are ours to answer. */
 static void send_errors(struct proxy *p, struct conn *c)
 {
-    unsigned char reply[REPLY_HEADER];
     struct request *r;
 
     while ((r = c->first) != NULL && r->action == PROXY_ERROR_REPLY &&
            !is_early(p, c, r)) {
-        frame_put_number(reply, REPLY_HEADER - LENGTH_SIZE, 4);
-        frame_put_number(reply + LENGTH_SIZE, r->xid, 4);
-        frame_put_number(reply + REPLY_ZXID, c->zxid, 8);
-        frame_put_number(reply + REPLY_ZXID + 8, r->err, 4);
-        send_to_client(c, reply, sizeof(reply));
+        struct packet reply = { .size = 0 };
+
+        put_number(&reply, REPLY_HEADER - LENGTH_SIZE, 4);
+        put_number(&reply, r->xid, 4);
+        put_number(&reply, c->zxid, 8);
+        put_number(&reply, r->err, 4);
+        send_to_client(c, reply.bytes, reply.size);
         rules_finish(p, r);
         remove_request(c, r);
     }

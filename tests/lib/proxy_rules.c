@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "wait.h"
 
@@ -138,17 +137,9 @@ bool proxy_rule_done(struct proxy *p)
     return proxy_wait_rule(p, 0);
 }
 
-static struct timespec deadline_in(int timeout_ms)
-{
-    int64_t ms = now_ms() + timeout_ms;
-
-    return (struct timespec){ .tv_sec = (time_t)(ms / 1000),
-                              .tv_nsec = (long)(ms % 1000) * 1000000L };
-}
-
 bool proxy_wait_rule(struct proxy *p, int timeout_ms)
 {
-    struct timespec deadline = deadline_in(timeout_ms);
+    struct timespec deadline = wait_deadline(timeout_ms);
     int rc = 0;
 
     pthread_mutex_lock(&p->lock);

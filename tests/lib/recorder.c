@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <pthread.h>
+
+#include "wait.h"
 
 struct event {
     int code;
@@ -24,15 +25,11 @@ struct recorder {
 struct recorder *recorder_new(void)
 {
     struct recorder *r = calloc(1, sizeof(*r));
-    pthread_condattr_t attr;
 
     if (r == NULL)
         return NULL;
     pthread_mutex_init(&r->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&r->grown, &attr);
-    pthread_condattr_destroy(&attr);
+    wait_init(&r->grown);
     return r;
 }
 
@@ -73,31 +70,15 @@ void recorder_add(struct recorder *r, int code, int64_t value)
 
 size_t recorder_count(struct recorder *r)
 {
-    size_t count;
-
     pthread_mutex_lock(&r->lock);
-    count = r->count;
+    size_t count = r->count;
     pthread_mutex_unlock(&r->lock);
     return count;
 }
 
-static struct timespec deadline_in(int timeout_ms)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_sec += timeout_ms / 1000;
-    t.tv_nsec += timeout_ms % 1000 * 1000000L;
-    if (t.tv_nsec >= 1000000000L) {
-        t.tv_sec++;
-        t.tv_nsec -= 1000000000L;
-    }
-    return t;
-}
-
 bool recorder_wait(struct recorder *r, size_t count, int timeout_ms)
 {
-    struct timespec deadline = deadline_in(timeout_ms);
+    struct timespec deadline = wait_deadline(timeout_ms);
     int rc = 0;
 
     pthread_mutex_lock(&r->lock);

@@ -11,14 +11,6 @@
 
 enum { CREATE_TXN = 1, LOG_VERSION = 2, END_OF_RECORD = 0x42 };
 
-static void put_text(struct packet *b, const char *text)
-{
-    size_t len = strlen(text);
-
-    put_number(b, (int64_t)len, 4);
-    put_bytes(b, text, len);
-}
-
 /* TxnHeader and CreateTxn of zookeeper.jute. */
 static void put_create(struct packet *b, int64_t zxid, const char *child,
                        int32_t counter)

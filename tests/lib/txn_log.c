@@ -21,36 +21,8 @@ enum {
     RECORD_MAX = 1 << 20,
 };
 
-/* A record, read from its beginning. */
-struct record {
-    const unsigned char *data;
-    size_t size;
-    size_t at;
-};
-
-static int64_t take_number(struct record *r, size_t width)
-{
-    if (r->size - r->at < width)
-        return 0;
-    r->at += width;
-    return get_number(r->data + r->at - width, (int)width);
-}
-
-static void get_text(struct record *r, char *text, size_t size)
-{
-    int64_t length = take_number(r, 4);
-
-    if (length < 0)
-        length = 0;
-    if ((size_t)length > r->size - r->at)
-        length = (int64_t)(r->size - r->at);
-    (void)snprintf(text, size, "%.*s", (int)length,
-                   (const char *)r->data + r->at);
-    r->at += (size_t)length;
-}
-
 /* A TxnHeader, then the fields of its type. */
-static void parse(struct record *r, struct txn *t)
+static void parse(struct reading *r, struct txn *t)
 {
     t->session = take_number(r, 8);
     (void)take_number(r, 4); /* cxid */
@@ -60,19 +32,19 @@ static void parse(struct record *r, struct txn *t)
     t->path[0] = '\0';
     if (t->type == TXN_CREATE || t->type == TXN_CREATE2 ||
         t->type == TXN_DELETE)
-        get_text(r, t->path, sizeof(t->path));
+        take_text(r, t->path, sizeof(t->path));
 }
 
 /* Reads the record that begins here, or returns false. */
-static bool read_here(FILE *file, unsigned char *data, struct record *ret)
+static bool read_here(FILE *file, unsigned char *data, struct reading *ret)
 {
     unsigned char head[RECORD_HEADER];
-    struct record r = { head, sizeof(head), 0 };
+    struct reading r = { head, sizeof(head), 0 };
 
     if (fread(head, 1, sizeof(head), file) != sizeof(head))
         return false;
     uint32_t sum = (uint32_t)take_number(&r, LENGTH_AT);
-    *ret = (struct record){ data, (size_t)take_number(&r, 4), 0 };
+    *ret = (struct reading){ data, (size_t)take_number(&r, 4), 0 };
     return ret->size != 0 && ret->size <= RECORD_MAX &&
            fread(data, 1, ret->size, file) == ret->size && fgetc(file) == 'B' &&
            log_checksum(data, ret->size) == sum;
@@ -80,7 +52,7 @@ static bool read_here(FILE *file, unsigned char *data, struct record *ret)
 
 /* Finds the first record within a page after a torn one, or returns false. */
 static bool read_behind(FILE *file, long at, unsigned char *data,
-                        struct record *ret)
+                        struct reading *ret)
 {
     static const unsigned char zeros[PAGE];
     unsigned char page[PAGE];
@@ -97,7 +69,7 @@ static bool read_behind(FILE *file, long at, unsigned char *data,
 }
 
 /* Reads the next whole record, or returns false. */
-static bool read_record(FILE *file, unsigned char *data, struct record *ret)
+static bool read_record(FILE *file, unsigned char *data, struct reading *ret)
 {
     long at = ftell(file);
 
@@ -107,7 +79,7 @@ static bool read_record(FILE *file, unsigned char *data, struct record *ret)
 static bool read_file(FILE *file, txn_fn fn, void *user)
 {
     unsigned char *data = malloc(RECORD_MAX);
-    struct record r;
+    struct reading r;
     struct txn t;
     bool good = data != NULL;
 

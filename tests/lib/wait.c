@@ -3,7 +3,6 @@
 #include "wait.h"
 
 #include <stddef.h>
-#include <time.h>
 
 #include <dirent.h>
 
@@ -34,6 +33,24 @@ void sleep_ms(int duration_ms)
                               .tv_nsec = duration_ms % 1000 * 1000000L };
 
     nanosleep(&pause, NULL);
+}
+
+void wait_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attr;
+
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+struct timespec wait_deadline(int timeout_ms)
+{
+    int64_t ms = now_ms() + timeout_ms;
+
+    return (struct timespec){ .tv_sec = (time_t)(ms / 1000),
+                              .tv_nsec = (long)(ms % 1000) * 1000000L };
 }
 
 bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms)

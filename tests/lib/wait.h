@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
+
+#include <pthread.h>
 
 /* Ask every 2 ms until the condition holds (true) or the time is up (false).
  * The condition is asked at least once, and once more after the deadline. */
@@ -31,6 +34,10 @@ int64_t boot_ns(void);
 int64_t boot_ms(void);
 
 void sleep_ms(int duration_ms);
+
+/* For pthread_cond_timedwait() with a condition that wait_init() has made. */
+void wait_init(pthread_cond_t *condition);
+struct timespec wait_deadline(int timeout_ms);
 
 /* Threads and open descriptors of this process, or -1.  An open struct admin
  * counts too: two threads and three descriptors. */

@@ -2,6 +2,8 @@
 /* Bytes as ZooKeeper sends them, and as it writes them to its log. */
 #include "wire.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -20,6 +22,12 @@ void put_number(struct packet *p, int64_t number, int width)
 {
     for (int shift = (width - 1) * 8; shift >= 0; shift -= 8)
         p->bytes[p->size++] = (unsigned char)((uint64_t)number >> shift);
+}
+
+void put_text(struct packet *p, const char *text)
+{
+    put_number(p, (int64_t)strlen(text), 4);
+    put_bytes(p, text, strlen(text));
 }
 
 void put_connect(struct packet *p, int32_t timeout_ms, int64_t session_id,
@@ -51,6 +59,32 @@ int64_t get_number(const unsigned char *bytes, int width)
     for (int i = 0; i < width; i++)
         number = number << 8 | bytes[i];
     return (int64_t)number;
+}
+
+int64_t take_number(struct reading *r, int width)
+{
+    bool is_there = r->size - r->at >= (size_t)width;
+    const unsigned char *bytes = take_bytes(r, width);
+
+    return is_there ? get_number(bytes, width) : 0;
+}
+
+const unsigned char *take_bytes(struct reading *r, int64_t size)
+{
+    const unsigned char *bytes = r->bytes + r->at;
+    size_t left = r->size - r->at;
+
+    if (size > 0)
+        r->at += (size_t)size < left ? (size_t)size : left;
+    return bytes;
+}
+
+void take_text(struct reading *r, char *text, size_t size)
+{
+    const char *begin = (const char *)take_bytes(r, take_number(r, 4));
+    const char *end = (const char *)r->bytes + r->at;
+
+    (void)snprintf(text, size, "%.*s", (int)(end - begin), begin);
 }
 
 uint32_t log_checksum(const unsigned char *bytes, size_t size)

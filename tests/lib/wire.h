@@ -16,6 +16,8 @@ struct packet {
 
 void put_bytes(struct packet *p, const void *bytes, size_t size);
 void put_number(struct packet *p, int64_t number, int width);
+/* With its length before it. */
+void put_text(struct packet *p, const char *text);
 /* A ConnectRequest for that session, with its length; 0 and NULL: a new one. */
 void put_connect(struct packet *p, int32_t timeout_ms, int64_t session_id,
                  const char *password);
@@ -24,6 +26,19 @@ void put_close(struct packet *p);
 
 /* The sign is extended. */
 int64_t get_number(const unsigned char *bytes, int width);
+
+/* Bytes as they are read; what is not there reads as nothing. */
+struct reading {
+    const unsigned char *bytes;
+    size_t size;
+    size_t at;
+};
+
+int64_t take_number(struct reading *r, int width);
+/* Skips so many, or all that are left; returns where they begin. */
+const unsigned char *take_bytes(struct reading *r, int64_t size);
+/* With its length before it. It is cut at `size`. */
+void take_text(struct reading *r, char *text, size_t size);
 
 /* Source: RFC 1950, 8.2. */
 uint32_t log_checksum(const unsigned char *bytes, size_t size);
