@@ -4,6 +4,7 @@
 #include "fixture.h"
 
 #include "secured.h"
+#include "security.h"
 
 enum {
     CONNECT_MS = 5000,
@@ -196,21 +197,9 @@ TEST(a_missing_login_is_told)
     server_stop(strict);
 }
 
-static void set_password_of(const struct server *server, const char *password)
-{
-    FILE *file = fopen(textf("%s/jaas.conf", server_dir(server)), "we");
-
-    assert_non_null(file);
-    (void)fprintf(file,
-                  "Server { org.apache.zookeeper.server.auth."
-                  "DigestLoginModule required user_%s=\"%s\"; };\n",
-                  SERVER_SASL_USER, password);
-    assert_int_equal(fclose(file), 0);
-}
-
 static void set_password(const char *password)
 {
-    set_password_of(the_server, password);
+    assert_true(security_write_logins(server_dir(the_server), password));
 }
 
 /* Regression: the file was read by open only, so a password that was changed
@@ -238,7 +227,7 @@ TEST(a_password_that_changes_in_its_file_is_used)
     }
 }
 
-static bool is_refused(void *s)
+static bool is_refused(zkr_session *s)
 {
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
 
@@ -256,7 +245,7 @@ TEST(a_password_that_is_set_is_used_at_the_next_login)
     AUTO(session) s = open_session_with(&opts);
     set_password("changed");
     restart_server();
-    assert_true(wait_until(is_refused, s, SOON_MS));
+    AWAIT(is_refused(s));
     opts.sasl_password = "changed";
     ok(zkr_session_set_credentials(s, &opts));
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
@@ -285,7 +274,7 @@ TEST(refused_logins_are_tried_again_ever_more_rarely)
     zkr_session *s = open_through(&proxy, &opts);
     set_password("changed");
     restart_server();
-    assert_true(wait_until(is_refused, s, SOON_MS));
+    AWAIT(is_refused(s));
     proxy_reset_counts(proxy);
     struct stopwatch *w = stopwatch_start();
     AWAIT(proxy_requests(proxy, PROXY_CONNECT) >= LOGINS);
@@ -306,7 +295,7 @@ TEST(a_password_that_is_mended_in_time_keeps_the_session)
     zkr_grant *g = acquire(m);
     set_password("changed");
     restart_server();
-    assert_true(wait_until(is_refused, s, SOON_MS));
+    AWAIT(is_refused(s));
     assert_int_equal(zkr_session_sync(s, 100), ZKR_EUNREACHABLE);
     assert_non_null(strstr(zkr_error_detail(), "refuses our credentials"));
     set_password(SERVER_SASL_PASSWORD);
@@ -348,7 +337,8 @@ TEST(a_server_that_refuses_is_left_for_the_next)
 
     assert_int_equal(ensemble_start(3, &server_opts, &e), SERVER_OK);
     for (int i = 0; i < 2; i++) {
-        set_password_of(ensemble_server(e, i), "changed");
+        assert_true(security_write_logins(server_dir(ensemble_server(e, i)),
+                                          "changed"));
         assert_int_equal(server_restart(ensemble_server(e, i)), SERVER_OK);
     }
     opts.session_timeout_ms = LONG_SESSION_MS;
@@ -360,7 +350,7 @@ TEST(a_server_that_refuses_is_left_for_the_next)
     lock_once(s);
     int64_t killed_ms = now_ms();
     server_kill9(ensemble_server(e, 2));
-    assert_true(wait_until(is_refused, s, SOON_MS));
+    AWAIT(is_refused(s));
     assert_int_equal(server_restart(ensemble_server(e, 2)), SERVER_OK);
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
     lock_once(s);

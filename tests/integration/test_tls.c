@@ -7,6 +7,7 @@
 
 #include "net.h"
 #include "secured.h"
+#include "security.h"
 
 enum {
     CONNECT_MS = 1000,
@@ -368,17 +369,10 @@ static struct server *start_with_logins(void)
     };
     char option[600];
     const char *const options[] = { option, NULL };
-    const char *name = textf("%s/jaas.conf", server_keys());
 
-    FILE *file = fopen(name, "we");
-    assert_non_null(file);
-    (void)fputs("Server { org.apache.zookeeper.server.auth."
-                "DigestLoginModule required user_" SERVER_SASL_USER
-                "=\"" SERVER_SASL_PASSWORD "\"; };\n",
-                file);
-    assert_int_equal(fclose(file), 0);
-    (void)snprintf(option, sizeof(option),
-                   "-Djava.security.auth.login.config=%s", name);
+    assert_true(security_write_logins(server_keys(), SERVER_SASL_PASSWORD));
+    assert_non_null(security_java_option(SERVER_SASL, server_keys(), option,
+                                         sizeof(option)));
     return start_with(options, lines);
 }
 
@@ -453,7 +447,7 @@ static void expect_expired(zkr_session *s)
     assert_true(error.age_ms >= 0 && error.age_ms < SOON_MS);
 }
 
-static bool is_expired(void *s)
+static bool is_expired(zkr_session *s)
 {
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
 
@@ -498,7 +492,7 @@ TEST(a_certificate_that_expires_suspends_the_session)
         zkr_grant *g = NULL;
 
         show_certificate("expired");
-        assert_true(wait_until(is_expired, s, SOON_MS));
+        AWAIT(is_expired(s));
         struct stopwatch *w = stopwatch_start();
         assert_int_equal(zkr_mutex_acquire(m, 1000, &g), ZKR_ETIMEDOUT);
         assert_true(stopwatch_says(w, 0, 1000 + LATE_MS));
@@ -521,7 +515,7 @@ TEST(refused_handshakes_are_tried_again_ever_more_rarely)
     struct zkr_counters n = ZKR_COUNTERS_INIT;
 
     show_certificate("expired");
-    assert_true(wait_until(is_expired, s, SOON_MS));
+    AWAIT(is_expired(s));
     struct stopwatch *w = stopwatch_start();
     AWAIT(zkr_session_stats(s, &n) == ZKR_OK &&
           n.causes[ZKR_CAUSE_CERTIFICATE_EXPIRED] >= HANDSHAKES);

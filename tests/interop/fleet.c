@@ -23,13 +23,7 @@ static void kill_all(void)
 
 int fleet_set_up(void)
 {
-    const char *tmp = getenv("TMPDIR");
-
-    (void)snprintf(base, sizeof(base), "%s/zkrecipes-test-XXXXXX",
-                   tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
-    assert_non_null(mkdtemp(base));
-    assert_int_equal(guard_start(&guard, base), 0);
-    return 0;
+    return guard_make(&guard, base, sizeof(base));
 }
 
 int fleet_tear_down(void)

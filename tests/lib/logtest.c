@@ -11,7 +11,7 @@
 
 enum { TXN_SIZE = 32, RECORD_SIZE = 12 + TXN_SIZE + 1 };
 
-static char dir[] = "/tmp/zkrecipes-log-XXXXXX";
+static char dir[PATH_MAX - 32];
 static struct guard guard;
 static FILE *file;
 
@@ -19,9 +19,7 @@ static int set_up(void)
 {
     char path[PATH_MAX];
 
-    (void)strcpy(dir, "/tmp/zkrecipes-log-XXXXXX");
-    assert_non_null(mkdtemp(dir));
-    ok(guard_start(&guard, dir));
+    ok(guard_make(&guard, dir, sizeof(dir)));
     (void)snprintf(path, sizeof(path), "%s/version-2", dir);
     ok(mkdir(path, 0700));
     (void)snprintf(path, sizeof(path), "%s/version-2/log.1", dir);

@@ -44,20 +44,16 @@ const char *server_keys(void)
 {
     static char dir[PATH_MAX];
     static struct guard guard;
-    const char *tmp = getenv("TMPDIR");
 
     if (dir[0] != '\0')
         return dir;
-    (void)snprintf(dir, sizeof(dir), "%s/zkrecipes-test-XXXXXX",
-                   tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
-    if (mkdtemp(dir) != NULL && guard_start(&guard, dir) == 0 &&
-        run_keys_script(dir))
+    if (guard_make(&guard, dir, sizeof(dir)) == 0 && run_keys_script(dir))
         return dir;
     dir[0] = '\0';
     return NULL;
 }
 
-static bool write_logins(const char *dir)
+bool security_write_logins(const char *dir, const char *password)
 {
     char path[PATH_MAX];
 
@@ -69,7 +65,7 @@ static bool write_logins(const char *dir)
                   "Server {\n"
                   " org.apache.zookeeper.server.auth.DigestLoginModule "
                   "required user_%s=\"%s\";\n};\n",
-                  SERVER_SASL_USER, SERVER_SASL_PASSWORD);
+                  SERVER_SASL_USER, password);
     return fclose(file) == 0;
 }
 
@@ -77,7 +73,8 @@ bool security_prepare(enum server_security security, const char *dir)
 {
     if (security == SERVER_TLS)
         return server_keys() != NULL;
-    return security != SERVER_SASL || write_logins(dir);
+    return security != SERVER_SASL ||
+           security_write_logins(dir, SERVER_SASL_PASSWORD);
 }
 
 void security_write_config(enum server_security security, int secure_port,

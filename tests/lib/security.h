@@ -13,6 +13,9 @@ enum server_security security_of_environment(void);
 /* Makes the files in the directory of a server. Complains on stderr. */
 bool security_prepare(enum server_security security, const char *dir);
 
+/* Writes jaas.conf there, with the password of SERVER_SASL_USER. */
+bool security_write_logins(const char *dir, const char *password);
+
 void security_write_config(enum server_security security, int secure_port,
                            FILE *config);
 

@@ -36,7 +36,7 @@ enum {
         1000, /* of one attempt: a server that starts forgets some */
     PATIENCE_MS = 60000,
     PROBE_PAUSE_MS = 20,
-    JAVA_OPTS_MAX = 32,
+    JAVA_OPTS_MAX = 40,
     LOG_SHOWN = 3000,
 };
 
@@ -71,8 +71,7 @@ struct server {
     bool paused;
     int exit_code;
     struct guard guard;
-    char *java_opts[JAVA_OPTS_MAX + 1];
-    const char *const *more_opts; /* of the next start */
+    const char *const *java_opts[2]; /* as started, and for the next start */
     enum server_security security;
     char secure_hosts[32];
     struct server *next; /* in `all` */
@@ -311,17 +310,13 @@ bool server_is_since(const struct server *s, int major, int minor)
 long server_metric(const struct server *s, const char *name)
 {
     char *answer = server_4lw(s, "mntr");
-    size_t length = strlen(name);
+    char line[64]; /* it is not the first */
     long value = -1;
-    char *rest = NULL;
 
-    if (answer == NULL)
-        return -1;
-    for (char *line = strtok_r(answer, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        if (strncmp(line, name, length) == 0 && line[length] == '\t')
-            value = strtol(line + length, NULL, 10);
-    }
+    snprintf(line, sizeof(line), "\n%s\t", name);
+    const char *found = answer == NULL ? NULL : strstr(answer, line);
+    if (found != NULL)
+        value = strtol(found + strlen(line), NULL, 10);
     free(answer);
     return value;
 }
@@ -367,10 +362,10 @@ static void fill_command(const struct server *s, char *config, char *jars,
         argv[n++] = java_command[i];
     if (access(ARCHIVE, R_OK) == 0)
         argv[n++] = "-XX:SharedArchiveFile=" ARCHIVE;
-    for (int i = 0; s->java_opts[i] != NULL; i++)
-        argv[n++] = s->java_opts[i];
-    for (int i = 0; s->more_opts != NULL && s->more_opts[i] != NULL; i++)
-        argv[n++] = (char *)s->more_opts[i];
+    for (int k = 0; k < 2; k++) {
+        for (int i = 0; s->java_opts[k] != NULL && s->java_opts[k][i]; i++)
+            argv[n++] = (char *)s->java_opts[k][i];
+    }
     if (option != NULL)
         argv[n++] = option;
     argv[n++] = "-cp";
@@ -475,43 +470,6 @@ bool server_installed(void)
     }
 }
 
-static bool copy_java_opts(struct server *s, const char *const *options)
-{
-    for (int i = 0; options != NULL && options[i] != NULL; i++) {
-        if (i == JAVA_OPTS_MAX)
-            return false;
-        s->java_opts[i] = strdup(options[i]);
-        if (s->java_opts[i] == NULL)
-            return false;
-    }
-    return true;
-}
-
-static void free_server(struct server *s)
-{
-    for (int i = 0; s->java_opts[i] != NULL; i++)
-        free(s->java_opts[i]);
-    free(s);
-}
-
-static bool make_dir(struct server *s)
-{
-    const char *tmp = getenv("TMPDIR");
-
-    snprintf(s->dir, sizeof(s->dir), "%s/zkrecipes-test-XXXXXX",
-             tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
-    if (mkdtemp(s->dir) == NULL) {
-        fprintf(stderr, "server: cannot make %s: %s\n", s->dir,
-                strerror(errno));
-        return false;
-    }
-    if (guard_start(&s->guard, s->dir) == 0)
-        return true;
-    fprintf(stderr, "server: no guard for %s: %s\n", s->dir, strerror(errno));
-    rmdir(s->dir);
-    return false;
-}
-
 int server_prepare(const struct server_opts *opts, int port, int id,
                    const char *peers, struct server **ret_server)
 {
@@ -530,8 +488,11 @@ int server_prepare(const struct server_opts *opts, int port, int id,
     snprintf(s->secure_hosts, sizeof(s->secure_hosts), "%s:%d",
              address_of(opts),
              s->security == SERVER_TLS ? port + SERVER_SECURE_PORT : port);
-    if (!copy_java_opts(s, opts->java_opts) || !make_dir(s)) {
-        free_server(s);
+    s->java_opts[0] = opts->java_opts;
+    if (guard_make(&s->guard, s->dir, sizeof(s->dir)) != 0) {
+        fprintf(stderr, "server: cannot make %s: %s\n", s->dir,
+                strerror(errno));
+        free(s);
         return SERVER_FAILED;
     }
     if (!make_files(s, opts, id, peers)) {
@@ -628,7 +589,7 @@ void server_stop(struct server *s)
     forget(s);
     server_kill9(s);
     guard_finish(&s->guard);
-    free_server(s);
+    free(s);
 }
 
 const char *server_hosts(const struct server *s)
@@ -702,5 +663,5 @@ const char *server_log_dir(const struct server *s)
 
 void server_set_java_opts(struct server *s, const char *const *options)
 {
-    s->more_opts = options;
+    s->java_opts[1] = options;
 }

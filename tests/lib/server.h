@@ -39,7 +39,7 @@ struct server_opts {
     const char *log_dir; /* of transactions, copied; it must exist.
                             Default: with the snapshots */
     enum server_security security;
-    const char *const *java_opts; /* "-Dname=value", ..., NULL */
+    const char *const *java_opts; /* "-Dname=value", ..., NULL; not copied */
     const char *const *cfg_lines; /* "name=value", ..., NULL; these win */
 };
 

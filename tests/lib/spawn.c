@@ -4,7 +4,8 @@
 #include "spawn.h"
 
 #include <signal.h>
-#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -81,6 +82,20 @@ int guard_start(struct guard *g, const char *dir)
     if (g->pid > 0)
         return 0;
     close(g->fd);
+    return -1;
+}
+
+int guard_make(struct guard *g, char *dir, size_t size)
+{
+    const char *tmp = getenv("TMPDIR");
+
+    (void)snprintf(dir, size, "%s/zkrecipes-test-XXXXXX",
+                   tmp != NULL && *tmp != '\0' ? tmp : "/tmp");
+    if (mkdtemp(dir) == NULL)
+        return -1;
+    if (guard_start(g, dir) == 0)
+        return 0;
+    (void)rmdir(dir);
     return -1;
 }
 
