@@ -26,23 +26,28 @@ static void ignore_log(const char *line)
 {
 }
 
-static bool has_settled(void *arg)
-{
-    const struct admin *a = arg;
-    int state = zoo_state(a->zh);
-
-    return state == ZOO_CONNECTED_STATE || is_unrecoverable(a->zh) != ZOK;
-}
-
 /* Without this, every call just after a restart would be ZCONNECTIONLOSS. */
 static int await_connection(struct admin *a)
 {
     if (a == NULL) /* a test before this one has lost it */
         return ZINVALIDSTATE;
-    if (!wait_until(has_settled, a, CONNECT_WAIT_MS))
+    if (!COMES(zoo_state(a->zh) == ZOO_CONNECTED_STATE ||
+                   is_unrecoverable(a->zh) != ZOK,
+               CONNECT_WAIT_MS))
         return ZOPERATIONTIMEOUT;
     return zoo_state(a->zh) == ZOO_CONNECTED_STATE ? ZOK : ZSESSIONEXPIRED;
 }
+
+/* The code of a read, which is made again when the connection breaks. */
+#define READ_AGAIN(a, read)                                                    \
+    __extension__({                                                            \
+        int code, tries = READ_TRIES;                                          \
+                                                                               \
+        do                                                                     \
+            code = (code = await_connection(a)) != ZOK ? code : (read);        \
+        while (code == ZCONNECTIONLOSS && --tries > 0);                        \
+        code;                                                                  \
+    })
 
 int admin_open(const char *hosts, struct admin **ret_admin)
 {
@@ -137,14 +142,8 @@ int admin_set_acl(struct admin *a, const char *path,
 int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len)
 {
     struct ACL_vector acl = { 0, NULL };
-    int tries = READ_TRIES;
-    int rc;
+    int rc = READ_AGAIN(a, zoo_get_acl(a->zh, path, &acl, NULL));
 
-    do {
-        rc = await_connection(a);
-        if (rc == ZOK)
-            rc = zoo_get_acl(a->zh, path, &acl, NULL);
-    } while (rc == ZCONNECTIONLOSS && --tries > 0);
     if (rc == ZOK && acl.count > 0)
         (void)snprintf(buf, len, "%s:%s:%d", acl.data[0].id.scheme,
                        acl.data[0].id.id, (int)acl.data[0].perms);
@@ -157,14 +156,8 @@ int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len)
 int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat)
 {
     struct Stat stat;
-    int tries = READ_TRIES;
-    int rc;
+    int rc = READ_AGAIN(a, zoo_exists(a->zh, path, 0, &stat));
 
-    do {
-        rc = await_connection(a);
-        if (rc == ZOK)
-            rc = zoo_exists(a->zh, path, 0, &stat);
-    } while (rc == ZCONNECTIONLOSS && --tries > 0);
     if (rc == ZOK && ret_stat != NULL)
         *ret_stat = stat;
     return rc;
@@ -172,16 +165,10 @@ int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat)
 
 int admin_get(struct admin *a, const char *path, char *buf, int len)
 {
-    int tries = READ_TRIES;
     int size;
-    int rc;
+    int rc = READ_AGAIN(
+        a, (size = len - 1, zoo_get(a->zh, path, 0, buf, &size, NULL)));
 
-    do {
-        size = len - 1;
-        rc = await_connection(a);
-        if (rc == ZOK)
-            rc = zoo_get(a->zh, path, 0, buf, &size, NULL);
-    } while (rc == ZCONNECTIONLOSS && --tries > 0);
     if (rc == ZOK)
         buf[size < 0 ? 0 : size] = '\0';
     return rc;
@@ -215,21 +202,21 @@ static void ignore_answer(int rc, const char *value, const void *data)
 {
 }
 
-/* A follower may lag behind, so the list is preceded by a sync. */
+/* A follower may lag behind. */
+static int list_after_sync(zhandle_t *zh, const char *path,
+                           struct String_vector *list)
+{
+    int rc = zoo_async(zh, path, ignore_answer, NULL);
+
+    return rc != ZOK ? rc : zoo_get_children(zh, path, 0, list);
+}
+
 int admin_children(struct admin *a, const char *path, char ***ret_names,
                    size_t *ret_count)
 {
     struct String_vector list;
-    int tries = READ_TRIES;
-    int rc;
+    int rc = READ_AGAIN(a, list_after_sync(a->zh, path, &list));
 
-    do {
-        rc = await_connection(a);
-        if (rc == ZOK)
-            rc = zoo_async(a->zh, path, ignore_answer, NULL);
-        if (rc == ZOK)
-            rc = zoo_get_children(a->zh, path, 0, &list);
-    } while (rc == ZCONNECTIONLOSS && --tries > 0);
     if (rc != ZOK)
         return rc;
     /* The caller takes over the strings of the vector. */

@@ -137,12 +137,27 @@ static const struct row {
       { S("a", 1, 10, 50), S("b", 2, 20, 30), S("c", 3, 30, 40),
         S("d", 4, 45, 60), S("e", 5, 50, 70) },
       .limit = 2, .rule = NONE },
+    { "shared grants have no order", /* they begin and end in any */
+      { S("b", 2, 10, 30), S("a", 1, 20, 40) },
+      SOME_NODES, { { "a", true, 1, 40 }, { "b", true, 2, 30 } },
+      { { true, 2 }, { true, 1 } }, .rule = NONE },
+    { "a node is handed on", /* and three have it in turn */
+      { X("a", 1, 10, 20), X("b", 2, 20, 30), HX("c", 2, 30, 40, 1),
+        HX("d", 2, 40, 50, 2), X("e", 3, 50, 60) },
+      SOME_NODES,
+      { { "a", false, 1, 20 }, { "b", false, 2, 50 }, { "e", false, 3, 60 } },
+      .rule = NONE },
 
     { "two hold it together",
       { X("a", 1, 10, 20), X("b", 2, 18, 30) },
       NOT_ASKED, .rule = JUDGE_OVERLAP,
       .sentence = "b, exclusive, token 0x2: it overlaps an earlier grant, "
                   "by 2" },
+    { "a grant that does not end overlaps the next",
+      { X("a", 1, 10, JUDGE_NEVER), X("b", 2, 20, 30) },
+      NOT_ASKED, .rule = JUDGE_OVERLAP,
+      .sentence = "b, exclusive, token 0x2: it overlaps an earlier grant, "
+                  "by 9223372036854775787" },
     { "a shared grant overlaps an exclusive one",
       { X("a", 1, 10, 20), S("b", 2, 17, 30) },
       NOT_ASKED, .rule = JUDGE_OVERLAP,
@@ -258,32 +273,6 @@ TEST_ROWS(history, rows, row)
 
 /* Histories that change as they are judged */
 
-/* Shared grants may come in any order, and end in any. */
-TEST(shared_grants_have_no_order)
-{
-    add_node("a", true, 1, 40);
-    add_node("b", true, 2, 30);
-    add_grant("b", true, 2, 10, 30);
-    add_grant("a", true, 1, 20, 40);
-    add_access(true, 2);
-    add_access(true, 1);
-    finds_nothing();
-}
-
-/* One node, and three who have it in turn. */
-TEST(a_node_is_handed_on)
-{
-    add("a", false, 1, 10, 20);
-    add_node("b", false, 2, 50);
-    add_grant("b", false, 2, 20, 30);
-    add_grant("c", false, 2, 30, 40);
-    add_grant("d", false, 2, 40, 50);
-    grants[2].handoff = 1;
-    grants[3].handoff = 2;
-    add("e", false, 3, 50, 60);
-    finds_nothing();
-}
-
 /* Both were granted in their turn, and their session has ended. */
 TEST(a_session_takes_two_nodes_with_it)
 {
@@ -292,16 +281,6 @@ TEST(a_session_takes_two_nodes_with_it)
     add_grant("b", false, 2, 20, 30);
     nodes[0].gone = nodes[1].gone;
     finds_nothing();
-}
-
-TEST(a_grant_that_does_not_end_overlaps_the_next)
-{
-    records.nodes = NULL;
-    add_grant("a", false, 1, 10, JUDGE_NEVER);
-    add_grant("b", false, 2, 20, 30);
-    judge_lock(&records, &judgement);
-    assert_int_equal(judgement.counts[JUDGE_OVERLAP], 1);
-    assert_int_equal(judgement.violations, 1);
 }
 
 TEST(the_node_with_the_token_has_another_name)

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <time.h>
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -102,14 +101,9 @@ static void start_client(int session_ms)
     assert_non_null(all.zh);
 }
 
-static bool is_connected(void *zh)
-{
-    return zoo_state(zh) == ZOO_CONNECTED_STATE;
-}
-
 static void await_connection(void)
 {
-    assert_true(wait_until(is_connected, all.zh, WAIT_MS));
+    assert_true(COMES(zoo_state(all.zh) == ZOO_CONNECTED_STATE, WAIT_MS));
 }
 
 /* With a parent node for what the test creates. */
@@ -398,11 +392,6 @@ TEST(test_hold_request)
     release_two();
 }
 
-static bool has_late_node(void *direct)
-{
-    return admin_exists(direct, "/t/late", NULL) == ZOK;
-}
-
 static void hang_up_while_held(void)
 {
     (void)open_client();
@@ -420,7 +409,8 @@ TEST(test_late_request)
     assert_missing("/t/late");
 
     proxy_release(all.proxy);
-    assert_true(wait_until(has_late_node, all.direct, WAIT_MS));
+    assert_true(
+        COMES(admin_exists(all.direct, "/t/late", NULL) == ZOK, WAIT_MS));
 }
 
 /* The answer made up here comes in its turn; the server does not see it. */
@@ -553,7 +543,7 @@ TEST(test_cut)
     proxy_cut(all.proxy);
     assert_reply(0, 1, ZCONNECTIONLOSS);
     sleep_ms(QUIET_MS);
-    assert_false(is_connected(all.zh));
+    assert_int_not_equal(zoo_state(all.zh), ZOO_CONNECTED_STATE);
     assert_int_equal(recorder_count(all.events), 2);
 
     proxy_heal(all.proxy);
@@ -568,7 +558,7 @@ TEST(test_freeze)
     send_create("/t/a", 1);
     assert_no_reply(0);
     assert_missing("/t/a");
-    assert_true(is_connected(all.zh));
+    assert_int_equal(zoo_state(all.zh), ZOO_CONNECTED_STATE);
 
     proxy_heal(all.proxy);
     assert_reply(0, 1, ZOK);
@@ -576,7 +566,7 @@ TEST(test_freeze)
     assert_int_equal(recorder_count(all.events), 1);
 }
 
-static bool has_expired(void *events)
+static bool has_expired(struct recorder *events)
 {
     size_t count = recorder_count(events);
     int code;
@@ -600,7 +590,7 @@ TEST(test_freeze_expires)
     assert_false(has_expired(all.events));
 
     proxy_heal(all.proxy);
-    assert_true(wait_until(has_expired, all.events, WAIT_MS));
+    assert_true(COMES(has_expired(all.events), WAIT_MS));
 }
 
 /* While the server is away, clients are turned away; then they are back.
@@ -704,7 +694,8 @@ TEST(test_idles)
     assert_idle();
 
     proxy_release(all.proxy);
-    assert_true(wait_until(has_late_node, all.direct, WAIT_MS));
+    assert_true(
+        COMES(admin_exists(all.direct, "/t/late", NULL) == ZOK, WAIT_MS));
     proxy_freeze(all.proxy);
     assert_idle();
 }

@@ -39,14 +39,20 @@ static int tear_down(void)
     return 0;
 }
 
-static bool is_gone(void *path)
+static bool is_gone(const char *path)
 {
     return access(path, F_OK) != 0;
 }
 
-static void proc_path(pid_t pid, char path[static 32])
+/* Of a server: its process and its directory. */
+static bool all_is_gone(pid_t pid, const char *dir)
 {
-    snprintf(path, 32, "/proc/%d", (int)pid);
+    return is_gone(textf("/proc/%d", (int)pid)) && is_gone(dir);
+}
+
+static bool all_is_there(pid_t pid, const char *dir)
+{
+    return !is_gone(textf("/proc/%d", (int)pid)) && !is_gone(dir);
 }
 
 /* server */
@@ -99,20 +105,15 @@ TEST(test_server_stop_leaves_nothing)
 {
     int fds = count_fds();
     struct server *s;
-    char process[32];
 
     ok(server_start(NULL, &s));
-    char *dir = strdup(server_dir(s));
-    assert_non_null(dir);
-    proc_path(server_pid(s), process);
-    assert_false(is_gone(dir));
-    assert_false(is_gone(process));
+    const char *dir = textf("%s", server_dir(s));
+    pid_t pid = server_pid(s);
+    assert_true(all_is_there(pid, dir));
 
     server_stop(s);
-    assert_true(is_gone(dir));
-    assert_true(is_gone(process));
+    assert_true(all_is_gone(pid, dir));
     assert_int_equal(count_fds(), fds);
-    free(dir);
 }
 
 /* A paused server is silent; resumed, it goes on with the same sessions. */
@@ -219,19 +220,15 @@ static void start_offspring(struct offspring *o)
 static void assert_death_cleans_up(int signal_number)
 {
     struct offspring o;
-    char process[32];
     int status;
 
     start_offspring(&o);
-    proc_path(o.server_pid, process);
-    assert_false(is_gone(o.dir));
-    assert_false(is_gone(process));
+    assert_true(all_is_there(o.server_pid, o.dir));
 
     kill(o.pid, signal_number);
     assert_int_equal(waitpid(o.pid, &status, 0), o.pid);
     assert_true(WIFSIGNALED(status));
-    assert_true(wait_until(is_gone, process, SOON_MS));
-    assert_true(wait_until(is_gone, o.dir, SOON_MS));
+    assert_true(COMES(all_is_gone(o.server_pid, o.dir), SOON_MS));
 }
 
 /* Servers and directories go with the test process, however it ends. */
@@ -279,7 +276,7 @@ struct victim {
 };
 
 /* How often it sees CONNECTING before that depends on who is faster. */
-static bool was_told_expired(void *events)
+static bool was_told_expired(struct recorder *events)
 {
     size_t count = recorder_count(events);
     int state = 0;
@@ -310,7 +307,7 @@ static void close_victim(struct victim *v)
 static void assert_expired(struct victim *v)
 {
     assert_int_equal(admin_exists(all.admin, "/victim", NULL), ZNONODE);
-    assert_true(wait_until(was_told_expired, v->events, SOON_MS));
+    assert_true(COMES(was_told_expired(v->events), SOON_MS));
     assert_int_equal(zoo_state(v->zh), ZOO_EXPIRED_SESSION_STATE);
 }
 
