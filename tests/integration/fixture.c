@@ -138,12 +138,9 @@ void release(zkr_grant *g)
 
 void wait_verified(zkr_grant *g)
 {
-    int64_t deadline_ms = now_ms() + SOON_MS;
-    int rc;
+    int rc = ZKR_EUNSURE;
 
-    do
-        rc = zkr_grant_verify(g, SOON_MS);
-    while (rc == ZKR_EUNSURE && now_ms() < deadline_ms);
+    (void)COMES((rc = zkr_grant_verify(g, SOON_MS)) != ZKR_EUNSURE, SOON_MS);
     ok(rc);
 }
 
@@ -165,25 +162,22 @@ int by_writing(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
 /* It is not on the stack of a test, because a test that fails leaves its
  * threads behind. */
 struct waiting {
+    struct caller caller;
     acquire_call *call;
     void *lock;
     int64_t timeout_ms;
-    pthread_t thread;
-    int rc;
     zkr_grant *grant;
     char detail[256];
-    atomic_bool done;
 };
 
-static void *waiter_main(void *arg)
+static int acquire_for(void *waiting)
 {
-    struct waiting *w = arg;
+    struct waiting *w = waiting;
+    int rc = w->call(w->lock, w->timeout_ms, &w->grant);
 
-    w->rc = w->call(w->lock, w->timeout_ms, &w->grant);
-    if (w->rc != ZKR_OK)
-        (void)snprintf(w->detail, sizeof(w->detail), "%s", zkr_error_detail());
-    atomic_store(&w->done, true);
-    return NULL;
+    if (rc != ZKR_OK)
+        PRINT(w->detail, "%s", zkr_error_detail());
+    return rc;
 }
 
 void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms)
@@ -201,14 +195,26 @@ void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
     waiting->lock = lock;
     waiting->timeout_ms = timeout_ms;
     *w = (struct waiter){ .waiting = waiting };
-    ok(pthread_create(&waiting->thread, NULL, waiter_main, waiting));
+    call_start(&waiting->caller, acquire_for, waiting);
 }
 
-bool waiter_is_done(void *w)
+void waiter_queue(struct waiter *w, zkr_mutex *m)
 {
-    struct waiting *waiting = ((struct waiter *)w)->waiting;
+    waiter_queue_by(w, by_mutex, m, zkr_lockable_path(m));
+}
 
-    return waiting == NULL || atomic_load(&waiting->done);
+void waiter_queue_by(struct waiter *w, acquire_call *call, void *lock,
+                     const char *dir)
+{
+    size_t before = count_children(dir);
+
+    waiter_start_by(w, call, lock, -1);
+    wait_children(dir, before + 1);
+}
+
+bool waiter_is_done(struct waiter *w)
+{
+    return w->waiting == NULL || call_is_done(&w->waiting->caller);
 }
 
 zkr_grant *waiter_grant(struct waiter *w)
@@ -221,12 +227,9 @@ int waiter_join(struct waiter *w)
 {
     struct waiting *waiting = w->waiting;
 
-    if (!wait_until(waiter_is_done, w, SOON_MS))
-        fail_msg("a waiting thread hangs");
-    ok(pthread_join(waiting->thread, NULL));
-    w->rc = waiting->rc;
+    w->rc = call_join(&waiting->caller);
     w->grant = waiting->grant;
-    (void)snprintf(w->detail, sizeof(w->detail), "%s", waiting->detail);
+    PRINT(w->detail, "%s", waiting->detail);
     w->waiting = NULL;
     free(waiting);
     return w->rc;
@@ -314,12 +317,9 @@ char *nth_child(const char *path, size_t n)
 
 void delete_nth_child(const char *path, size_t n)
 {
-    char *name = nth_child(path, n);
-    char full[512];
+    AUTO(text) name = nth_child(path, n);
 
-    (void)snprintf(full, sizeof(full), "%s/%s", path, name);
-    free(name);
-    ok(admin_delete(admin, full));
+    ok(admin_delete(admin, textf("%s/%s", path, name)));
 }
 
 void wait_watches(int count)
@@ -360,39 +360,34 @@ void restart_server_for(void (*clients_first)(void))
     admin_close(admin);
     admin = NULL; /* also for the tests after this one, when it fails here */
     ok(server_restart(the_server));
-    clients_first();
+    if (clients_first != NULL)
+        clients_first();
     ok(admin_open(server_hosts(the_server), &admin));
-}
-
-static void nobody(void)
-{
 }
 
 void restart_server(void)
 {
-    restart_server_for(nobody);
+    restart_server_for(NULL);
 }
 
 void expire(zkr_session *s)
 {
-    int64_t id = zkr_session_id(s);
-
-    ok(session_kill_by_id(server_hosts(the_server), id));
+    ok(session_kill_by_id(server_hosts(the_server), zkr_session_id(s)));
 }
 
-struct last_epoch {
-    zkr_session *session;
-    uint64_t epoch;
-};
-
 /* The client may have reconnected in the old session for a moment. */
+void await_epoch(zkr_session *s, uint64_t epoch)
+{
+    AWAIT(zkr_session_epoch(s) >= epoch &&
+          zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
+}
+
 void expire_and_wait(zkr_session *s)
 {
-    struct last_epoch last = { s, zkr_session_epoch(s) };
+    uint64_t last = zkr_session_epoch(s);
 
     expire(s);
-    AWAIT(zkr_session_epoch(last.session) > last.epoch &&
-          zkr_session_state(last.session) == ZKR_SESSION_RECONNECTED);
+    await_epoch(s, last + 1);
 }
 
 void record_session(zkr_session *s, const struct zkr_session_event *e,

@@ -91,9 +91,13 @@ struct waiter {
 void waiter_start(struct waiter *w, zkr_mutex *m, int64_t timeout_ms);
 void waiter_start_by(struct waiter *w, acquire_call *call, void *lock,
                      int64_t timeout_ms);
+/* Without a limit; return when the lock has one node more in its directory. */
+void waiter_queue(struct waiter *w, zkr_mutex *m);
+void waiter_queue_by(struct waiter *w, acquire_call *call, void *lock,
+                     const char *dir);
 /* Returns its rc, and fails when the thread does not end soon. */
 int waiter_join(struct waiter *w);
-bool waiter_is_done(void *w);
+bool waiter_is_done(struct waiter *w);
 /* Fails when it has none. */
 zkr_grant *waiter_grant(struct waiter *w);
 
@@ -139,13 +143,16 @@ void wait_grant_state(zkr_grant *g, enum zkr_grant_state_kind state);
  * and leaves them without an answer for 2/3 of their session timeout. So the
  * admin client, which has a long timeout, does not connect meanwhile. */
 void restart_server(void);
-/* Calls the function when the server serves, before the admin connects. */
+/* Calls the function, if any, when the server serves, before the admin
+ * connects. */
 void restart_server_for(void (*clients_first)(void));
 
 /* Make the server end the session now. */
 void expire(zkr_session *s);
 /* Does so, and waits until the next session is connected. */
 void expire_and_wait(zkr_session *s);
+/* Until the session of that epoch, or a later one, is connected. */
+void await_epoch(zkr_session *s, uint64_t epoch);
 
 /* Callbacks that write to a recorder: code is the error or state. */
 void record_session(zkr_session *s, const struct zkr_session_event *e,

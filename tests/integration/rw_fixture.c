@@ -16,16 +16,14 @@ const char *root = "";
 
 int rw_setup(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    const struct zkr_session_opts *opts =
+        OPTS(session, .session_timeout_ms = SESSION_MS,
+             .chroot = root[0] == '\0' ? NULL : root);
 
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
-    opts.session_timeout_ms = SESSION_MS;
-    opts.chroot = root[0] == '\0' ? NULL : root;
-    if (opts.chroot != NULL && admin_exists(admin, root, NULL) == ZNONODE)
-        assert_int_equal(admin_create(admin, root, NULL), ZOK);
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &s));
-    other = open_session_with(&opts);
+    if (opts->chroot != NULL && admin_exists(admin, root, NULL) == ZNONODE)
+        ok(admin_create(admin, root, NULL));
+    s = open_through(&proxy, opts);
+    other = open_session_with(opts);
     (void)snprintf(path, sizeof(path), "%s", new_path());
     (void)snprintf(dir, sizeof(dir), "%s%s", root, path);
     lock = new_rwlock(s, 0);
@@ -37,15 +35,13 @@ int rw_setup(void)
 
 int rw_teardown(void)
 {
-    proxy_heal(proxy);
-    proxy_release(proxy);
+    proxy_let_all_pass(proxy);
     zkr_rwlock_free(lock);
     zkr_rwlock_free(rival);
     zkr_rwlock_free(visitor);
     zkr_rwlock_free(nested);
-    (void)zkr_session_close(s);
     (void)zkr_session_close(other);
-    proxy_stop(proxy);
+    close_through(s, proxy);
     return 0;
 }
 
@@ -74,10 +70,7 @@ zkr_grant *write_lock(zkr_rwlock *l)
 
 void queue_up(struct waiter *w, acquire_call *call, zkr_rwlock *l)
 {
-    size_t before = count_children(dir);
-
-    waiter_start_by(w, call, l, -1);
-    wait_children(dir, before + 1);
+    waiter_queue_by(w, call, l, dir);
 }
 
 zkr_grant *granted(struct waiter *w)
@@ -110,17 +103,16 @@ void still_waits(struct waiter *w)
 void is_refused(acquire_call *call)
 {
     size_t queued = count_children(dir);
-    zkr_grant *none = NULL;
     struct Stat before;
     struct Stat after;
 
     assert_int_equal(admin_exists(admin, dir, &before), ZOK);
-    assert_int_equal(call(visitor, 0, &none), ZKR_EBUSY);
+    assert_int_equal(call(visitor, 0, &nil), ZKR_EBUSY);
     assert_int_equal(admin_exists(admin, dir, &after), ZOK);
     assert_int_equal(before.cversion, after.cversion);
-    assert_int_equal(call(visitor, GIVE_UP_MS, &none), ZKR_ETIMEDOUT);
+    assert_int_equal(call(visitor, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
     assert_non_null(strstr(zkr_error_detail(), path));
-    assert_null(none);
+    assert_null(nil);
     wait_children(dir, queued);
 }
 

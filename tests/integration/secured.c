@@ -72,12 +72,7 @@ static void secure(struct secured *call, const char *hosts,
     call->opts = &call->copy;
 }
 
-int __real_zkr_session_open(const char *hosts,
-                            const struct zkr_session_opts *opts,
-                            zkr_session **ret_session);
-int __wrap_zkr_session_open(const char *hosts,
-                            const struct zkr_session_opts *opts,
-                            zkr_session **ret_session);
+__typeof__(zkr_session_open) __real_zkr_session_open, __wrap_zkr_session_open;
 
 int __wrap_zkr_session_open(const char *hosts,
                             const struct zkr_session_opts *opts,
@@ -89,14 +84,8 @@ int __wrap_zkr_session_open(const char *hosts,
     return __real_zkr_session_open(call.hosts, call.opts, ret_session);
 }
 
-int __real_zkr_session_open_async(const char *hosts,
-                                  const struct zkr_session_opts *opts,
-                                  zkr_open_fn fn, void *user,
-                                  zkr_session **ret_session);
-int __wrap_zkr_session_open_async(const char *hosts,
-                                  const struct zkr_session_opts *opts,
-                                  zkr_open_fn fn, void *user,
-                                  zkr_session **ret_session);
+__typeof__(zkr_session_open_async) __real_zkr_session_open_async,
+    __wrap_zkr_session_open_async;
 
 int __wrap_zkr_session_open_async(const char *hosts,
                                   const struct zkr_session_opts *opts,
@@ -110,8 +99,8 @@ int __wrap_zkr_session_open_async(const char *hosts,
                                          ret_session);
 }
 
-int __real_zkr_session_set_servers(zkr_session *session, const char *hosts);
-int __wrap_zkr_session_set_servers(zkr_session *session, const char *hosts);
+__typeof__(zkr_session_set_servers) __real_zkr_session_set_servers,
+    __wrap_zkr_session_set_servers;
 
 int __wrap_zkr_session_set_servers(zkr_session *session, const char *hosts)
 {

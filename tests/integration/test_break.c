@@ -25,8 +25,7 @@ TEST(a_broken_holder_is_lost_and_the_next_holds)
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    waiter_start(&w, next, SOON_MS);
-    wait_children(path, 2);
+    waiter_queue(&w, next);
     ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(g, ZKR_GRANT_LOST);

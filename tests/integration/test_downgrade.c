@@ -472,7 +472,7 @@ TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded)
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         assert_int_equal(admin_delete(admin, node_of(c.writing)), ZOK);
         if (held_up[i] == ZOO_CREATE2_OP) /* it holds before we are there */
-            assert_true(wait_until(waiter_is_done, &writer, SOON_MS));
+            AWAIT(waiter_is_done(&writer));
         proxy_release(proxy);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
         assert_null(w.grant);

@@ -161,8 +161,7 @@ TEST(a_real_holder_is_asked_about_and_waited_for)
     int64_t began = now_ms();
     int64_t asked_ms[2] = { 0 };
 
-    waiter_start(&w, m, -1);
-    wait_children(HELD, 2);
+    waiter_queue(&w, m);
     settle(s);
     assert_true(await_question() - began >= 2 * T_MS);
     (void)await_question();

@@ -61,8 +61,7 @@ TEST(a_session_that_holds_nothing_writes_nothing)
     zkr_grant *g = acquire(rival);
     struct waiter w;
 
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     sleep_ms(LEASE_MS * 5 / 4); /* it has written nothing for T, and waits */
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
@@ -259,20 +258,18 @@ TEST(where_answers_are_slow_no_new_grant_is_in_doubt)
     proxy_set_latency(proxy, 0);
 }
 
-static bool has_run_out(void *session)
+static bool has_run_out(void)
 {
-    struct zkr_session *of = session;
-
-    zkr__session_lock(of);
-    bool over = zkr__lease_until(&of->lease) / 1000000 < boot_ms();
-    zkr__session_unlock(of);
+    zkr__session_lock(s);
+    bool over = zkr__lease_until(&s->lease) / 1000000 < boot_ms();
+    zkr__session_unlock(s);
     return over;
 }
 
 /* A first write that is answered late proves nothing by itself. */
 TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
 {
-    assert_true(wait_until(has_run_out, s, SOON_MS));
+    AWAIT(has_run_out());
     proxy_set_latency(proxy, LEASE_MS / 6);
     zkr_grant *g = acquire(m);
     ok(zkr_grant_check(g));
@@ -356,7 +353,7 @@ TEST(verify_ends_when_the_grant_does)
     AWAIT(proxy_rule_done(proxy));
     disconnect(proxy, s);
     assert_int_equal(zkr_grant_release(g), ZKR_EPENDING);
-    assert_true(wait_until(waiter_is_done, &w, SOON_MS));
+    AWAIT(waiter_is_done(&w));
     assert_int_equal(waiter_join(&w), ZKR_ENOTHELD);
     proxy_heal(proxy);
 }

@@ -43,8 +43,7 @@ TEST(a_waiter_leaves_nothing_that_blocks)
     zkr_grant *g = acquire(rival);
     struct waiter w;
 
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
 
@@ -66,8 +65,7 @@ TEST(two_sessions_in_a_row_leave_nothing)
     uint64_t epoch = zkr_session_epoch(s);
     struct waiter w;
 
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     proxy_reset_counts(proxy);
     proxy_rule(proxy, PROXY_CLOSE, 1, PROXY_DROP_REQUEST);
     say_that_it_is_over(ZOO_DELETE_OP);
@@ -86,10 +84,8 @@ TEST(all_nodes_of_a_session_go)
     zkr_grant *g = acquire(rival);
     struct waiter w[2];
 
-    for (size_t i = 0; i < 2; i++) {
-        waiter_start(&w[i], m, -1);
-        wait_children(path, 2 + i);
-    }
+    for (size_t i = 0; i < 2; i++)
+        waiter_queue(&w[i], m);
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
 
@@ -114,8 +110,7 @@ TEST(a_holder_is_given_what_was_promised)
         zkr_grant *g = acquire(m);
         struct waiter w;
 
-        waiter_start(&w, rival, -1);
-        wait_children(path, 2);
+        waiter_queue(&w, rival);
         proxy_reset_counts(proxy);
         int64_t promised = zkr_grant_valid_until(g);
         say_that_it_is_over(ZOO_MULTI_OP);
@@ -154,8 +149,7 @@ TEST(a_node_that_was_never_seen_goes_as_well)
     struct waiter w;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     expire(s); /* so that the client knows at its next connection */
     proxy_cut(proxy);

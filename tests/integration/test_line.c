@@ -98,8 +98,7 @@ TEST(somebody_who_came_meanwhile_is_seen)
 
     (void)get_known();
     zkr_grant *g = acquire(rival);
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     settle(s);
     assert_false(waiter_is_done(&w));
     release(g);
@@ -158,8 +157,7 @@ TEST(another_directory_is_noticed)
         stranger(i, name);
         assert_int_equal(admin_delete(admin, name), ZOK);
     }
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     settle(s);
     assert_false(waiter_is_done(&w));
     stranger(last, name);
@@ -175,8 +173,7 @@ static void hand_over_to(zkr_mutex *next)
     struct waiter w;
 
     proxy_reset_counts(proxy);
-    waiter_start(&w, next, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, next);
     wait_watched(1);
     proxy_reset_counts(proxy);
     release(g);
@@ -204,10 +201,8 @@ TEST(all_sessions_are_served_in_order)
     struct waiter waiters[N];
     zkr_grant *g = acquire(m);
 
-    for (size_t i = 0; i < N; i++) {
-        waiter_start(&waiters[i], i % 3 == 1 ? rival : m, -1);
-        wait_children(path, i + 2);
-    }
+    for (size_t i = 0; i < N; i++)
+        waiter_queue(&waiters[i], i % 3 == 1 ? rival : m);
     release(g);
     for (size_t i = 0; i < N; i++) {
         ok(waiter_join(&waiters[i]));
@@ -233,10 +228,8 @@ TEST(a_claim_that_loses_its_node_queues_again)
     struct waiter waiters[3];
     zkr_grant *g = acquire(m);
 
-    for (size_t i = 0; i < 3; i++) {
-        waiter_start(&waiters[i], m, -1);
-        wait_children(path, i + 2);
-    }
+    for (size_t i = 0; i < 3; i++)
+        waiter_queue(&waiters[i], m);
     AUTO(text) old = nth_child(path, 1);
     delete_nth_child(path, 1);
     AWAIT(has_moved(old, 4));
@@ -256,8 +249,7 @@ TEST(a_lost_lock_passes_to_the_neighbour)
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     delete_nth_child(path, 0);
     wait_grant_state(g, ZKR_GRANT_LOST);
     ok(waiter_join(&w));
@@ -273,8 +265,7 @@ TEST(a_new_connection_lists)
     struct waiter w;
 
     proxy_reset_counts(proxy);
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     wait_watched(1);
     disconnect(proxy, s);
     connect_again(proxy, s);
@@ -350,12 +341,9 @@ TEST(readers_follow_a_writer_without_a_list)
     AUTO(rwlock) lock = NEW(rwlock, s, path, NULL);
     zkr_grant *writing = GRANT(rwlock_acquire_write, lock, -1);
     proxy_reset_counts(proxy);
-    for (size_t i = 0; i < READERS; i++) {
-        waiter_start_by(&readers[i], by_reading, lock, -1);
-        wait_children(path, i + 2);
-    }
-    waiter_start_by(&writer, by_writing, lock, -1);
-    wait_children(path, READERS + 2);
+    for (size_t i = 0; i < READERS; i++)
+        waiter_queue_by(&readers[i], by_reading, lock, path);
+    waiter_queue_by(&writer, by_writing, lock, path);
     wait_watched(READERS + 1);
     proxy_reset_counts(proxy);
     release(writing);

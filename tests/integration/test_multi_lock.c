@@ -308,8 +308,7 @@ TEST(a_lock_lost_meanwhile_is_acquired_again)
     struct waiter w;
 
     wait_for_the_last(&w, ml);
-    waiter_start(&next, others[0], -1);
-    wait_children(paths[0], 2);
+    waiter_queue(&next, others[0]);
     delete_watched(paths[0]);
     ok(waiter_join(&next));
     wait_children(paths[0], 2); /* it begins again */
@@ -347,8 +346,7 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
         ok(zkr_multi_lock_add(ml, rm, NULL));
         ok(zkr_multi_lock_add(ml, mutexes[1 - had], NULL));
         ok(zkr_multi_lock_add(ml, mutexes[2], NULL));
-        waiter_start_by(&w, by_thread_that_has_it, ml, -1);
-        wait_children(paths[2], 2);
+        waiter_queue_by(&w, by_thread_that_has_it, ml, paths[2]);
         delete_watched(paths[had]);
         settle(s);
         release(g);
@@ -381,10 +379,8 @@ TEST(a_grant_in_a_line_may_be_in_vain)
         struct waiter behind;
         struct waiter w;
 
-        waiter_start_by(&w, by_multi, ml, -1);
-        wait_children(paths[1], 2);
-        waiter_start(&behind, mutexes[1], -1);
-        wait_children(paths[1], 3);
+        waiter_queue_by(&w, by_multi, ml, paths[1]);
+        waiter_queue(&behind, mutexes[1]);
         delete_watched(paths[0]);
         settle(s);
         release(g);
@@ -506,8 +502,7 @@ TEST(a_cancel_ends_no_other_acquire)
     struct waiter by_itself;
     struct waiter w;
 
-    waiter_start(&by_itself, mutexes[2], -1);
-    wait_children(paths[2], 2);
+    waiter_queue(&by_itself, mutexes[2]);
     for (int i = 0; i < 2; i++) {
         waiter_start_by(&w, by_multi, ml, -1);
         wait_children(paths[2], 3);

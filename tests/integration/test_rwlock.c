@@ -322,13 +322,11 @@ TEST(a_reader_learns_that_its_node_was_deleted)
     assert_int_equal(zkr_grant_release(first), ZKR_ELOST);
 }
 
-static bool another_is_last(void *old)
+static bool another_is_last(const char *old)
 {
-    char *last = count_children(dir) < 3 ? NULL : nth_child(dir, 2);
-    bool another = last != NULL && strcmp(last, old) != 0;
+    AUTO(text) last = count_children(dir) < 3 ? NULL : nth_child(dir, 2);
 
-    free(last);
-    return another;
+    return last != NULL && strcmp(last, old) != 0;
 }
 
 TEST(a_waiter_whose_node_was_deleted_enters_again)
@@ -341,7 +339,7 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
     queue_up(&writer, by_writing, lock);
     char *old = nth_child(dir, 2);
     delete_nth_child(dir, 2);
-    assert_true(wait_until(another_is_last, old, SOON_MS)); /* the writer */
+    AWAIT(another_is_last(old)); /* the writer */
     delete_nth_child(dir, 1);
     wait_children(dir, 3); /* the reader is behind it from here on */
     free(old);
@@ -841,7 +839,7 @@ TEST(a_contender_with_our_number_is_ahead_of_us)
             if (!shared || modes[k] == by_writing)
                 still_waits(&w);
             else
-                assert_true(wait_until(waiter_is_done, &w, SOON_MS));
+                AWAIT(waiter_is_done(&w));
             assert_int_equal(admin_delete(admin, node), ZOK);
             (void)granted(&w);
             assert_true(strtoll(node + strlen(node) - 10, NULL, 10) ==

@@ -62,7 +62,7 @@ static struct zkr__cohort *cohort(void)
     return m->lock->cohort;
 }
 
-static bool has_no_node(void *unused)
+static bool has_no_node(void)
 {
     zkr__session_lock(s);
     bool none = cohort()->delegate == NULL;
@@ -70,7 +70,7 @@ static bool has_no_node(void *unused)
     return none;
 }
 
-static bool has_seen_others(void *unused)
+static bool has_seen_others(void)
 {
     zkr__session_lock(s);
     bool seen = cohort()->stay.contended;
@@ -78,12 +78,10 @@ static bool has_seen_others(void *unused)
     return seen;
 }
 
-static bool is_alone(void *unused)
+static bool is_alone(void)
 {
-    bool alone;
-
     zkr__session_lock(s);
-    alone = cohort()->stay.alone && cohort()->lock->line->watched;
+    bool alone = cohort()->stay.alone && cohort()->lock->line->watched;
     zkr__session_unlock(s);
     return alone;
 }
@@ -111,7 +109,7 @@ static void next_fails(int rc)
 static void keep_it(void)
 {
     release(acquire(m));
-    assert_true(wait_until(is_alone, NULL, SOON_MS));
+    AWAIT(is_alone());
     assert_int_equal(count_children(path), 1);
 }
 
@@ -135,7 +133,7 @@ TEST(a_lock_that_stays_is_taken_again_without_a_request)
     assert_int_equal(zkr_grant_handoff(g), 0);
     const char *node = textf("%s", zkr_grant_node(g));
     release(g);
-    assert_true(wait_until(is_alone, NULL, SOON_MS));
+    AWAIT(is_alone());
     /* the watch on the node has been set, too */
     ok(zkr_grant_listen(g = acquire(m), record_grant, r));
     settle(s);
@@ -252,12 +250,11 @@ TEST(another_waits_for_a_bounded_number_of_grants)
     keep_it();
     zkr_grant *g = acquire(m);
     wait_here(ROUNDS * (MAX + 1));
-    waiter_start(&w[0], rival, SOON_MS);
-    wait_children(path, 2);
+    waiter_queue(&w[0], rival);
     for (size_t round = 0; round < ROUNDS; round++) {
         int64_t token = zkr_grant_token(g);
 
-        assert_true(round > 0 || wait_until(has_seen_others, NULL, SOON_MS));
+        AWAIT(round > 0 || has_seen_others());
         for (int i = 0; i < MAX; i++) {
             release(g);
             g = next();
@@ -268,10 +265,8 @@ TEST(another_waits_for_a_bounded_number_of_grants)
         assert_int_equal(recorder_count(r), MAX + round * (MAX + 1));
         assert_true(zkr_grant_token(w[round].grant) > token);
         wait_children(path, 2);
-        if (round + 1 < ROUNDS) {
-            waiter_start(&w[round + 1], rival, SOON_MS);
-            wait_children(path, 3);
-        }
+        if (round + 1 < ROUNDS)
+            waiter_queue(&w[round + 1], rival);
         release(w[round].grant);
         g = next();
     }
@@ -320,9 +315,9 @@ TEST(a_lock_whose_queue_cannot_be_listed_does_not_stay)
     wait_here(1);
     release(g);
     g = next(); /* it looks now */
-    assert_true(wait_until(has_seen_others, NULL, SOON_MS));
+    AWAIT(has_seen_others());
     release(g);
-    assert_true(wait_until(has_no_node, NULL, SOON_MS));
+    AWAIT(has_no_node());
     assert_int_equal(admin_set_acl(admin, path, &ZOO_OPEN_ACL_UNSAFE), ZOK);
     wait_children(path, 0);
 }
@@ -452,7 +447,7 @@ TEST(a_kept_node_that_is_lost_is_forgotten)
     ok(zkr_grant_listen(g, NULL, NULL));
     release(g);
     delete_nth_child(path, 0);
-    assert_true(wait_until(has_no_node, NULL, SOON_MS));
+    AWAIT(has_no_node());
     g = acquire(m);
     assert_true(zkr_grant_token(g) > token);
     assert_true(zkr_grant_handoff(g) == 0);
@@ -480,7 +475,7 @@ TEST(a_session_that_ends_takes_what_is_kept_along)
 {
     keep_it();
     expire_and_wait(s);
-    assert_true(wait_until(has_no_node, NULL, SOON_MS));
+    AWAIT(has_no_node());
     zkr_grant *g = acquire(m);
     assert_true(zkr_grant_handoff(g) == 0);
     wait_here(2);

@@ -23,8 +23,7 @@ TEST(a_claim_that_waits_is_granted_in_the_next_session)
     zkr_grant *held = acquire(rival);
     struct waiter w;
 
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     ok(zkr_test_expire_session(s));
     wait_children(path, 2);
     release(held);

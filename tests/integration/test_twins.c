@@ -88,8 +88,7 @@ TEST(the_lower_one_holds_and_both_go)
     char *first = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(g), first));
     free(first);
-    waiter_start(&w, rival, SOON_MS);
-    wait_children(path, 3);
+    waiter_queue(&w, rival);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_children(path, 1);
@@ -143,8 +142,7 @@ static void waits_for_an_imitation(const char *fill)
     struct waiter w;
     char node[512];
 
-    waiter_start(&w, m, SOON_MS);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     make_imitation(1, fill, node);
     proxy_cut(proxy); /* on a new connection the claim lists */
     connect_again(proxy, s);

@@ -6,12 +6,7 @@
 
 _Atomic int64_t victim_id;
 
-int __real_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context);
-int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
-                      zoo_op_result_t *results, void_completion_t completion,
-                      const void *context);
+__typeof__(zoo_amulti) __real_zoo_amulti, __wrap_zoo_amulti;
 
 int __wrap_zoo_amulti(zhandle_t *zh, int count, const zoo_op_t *ops,
                       zoo_op_result_t *results, void_completion_t completion,
