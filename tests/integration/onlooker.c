@@ -27,32 +27,25 @@ int onlooker_teardown(void)
 
 void open_proxied(const struct zkr_retry *retry)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.reply_timeout_ms = reply_ms;
-    if (retry != NULL)
-        opts.retry = *retry;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ps));
+    ps = open_to(proxy_hosts(proxy),
+                 OPTS(session, .session_timeout_ms = SESSION_MS,
+                      .reply_timeout_ms = reply_ms, .retry = *retry));
 }
 
 int proxied_setup(void)
 {
-    if (proxy_start(server_hosts(the_server), &proxy) != 0)
-        return -1;
+    ok(proxy_start(server_hosts(the_server), &proxy));
     (void)onlooker_setup();
-    open_proxied(NULL);
+    open_proxied(&(struct zkr_retry){ 0 });
     make_directory();
     return 0;
 }
 
 int proxied_teardown(void)
 {
-    proxy_heal(proxy);
-    proxy_release(proxy);
-    (void)zkr_session_close(ps);
+    proxy_let_all_pass(proxy);
+    close_through(ps, proxy);
     ps = NULL;
-    proxy_stop(proxy);
     return onlooker_teardown();
 }
 
@@ -93,9 +86,8 @@ void make(const char *name, const char *data)
 void forbid(const char *full, int32_t perms)
 {
     struct ACL acl = { perms, { "world", "anyone" } };
-    struct ACL_vector acls = { 1, &acl };
 
-    assert_int_equal(admin_set_acl(admin, full, &acls), ZOK);
+    ok(admin_set_acl(admin, full, &(struct ACL_vector){ 1, &acl }));
 }
 
 void call_start_until_rule(struct caller *c, int (*run)(void *arg), void *arg)

@@ -26,7 +26,7 @@ void make_by(struct admin *who, const char *name);
 /* The same with a proxy, and with the directory. */
 int proxied_setup(void);
 int proxied_teardown(void);
-void open_proxied(const struct zkr_retry *retry); /* NULL: the default */
+void open_proxied(const struct zkr_retry *retry); /* zeros: the default */
 
 void make_directory(void);
 /* Below the directory; the last four results are valid. */

@@ -220,10 +220,9 @@ const size_t adapter_count = sizeof(adapters) / sizeof(adapters[0]);
 int adapter_make(const struct adapter *recipe, zkr_session *s, const char *path,
                  uint32_t flags, void **ret_lock)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-
-    opts.flags = recipe->flags | flags;
-    opts.retain_ms = recipe->retain_ms;
-    opts.retain_max = recipe->retain_max;
-    return recipe->make(s, path, &opts, ret_lock);
+    return recipe->make(s, path,
+                        OPTS(lockable, .flags = recipe->flags | flags,
+                             .retain_ms = recipe->retain_ms,
+                             .retain_max = recipe->retain_max),
+                        ret_lock);
 }

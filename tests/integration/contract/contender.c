@@ -2,13 +2,13 @@
 /* Contenders: threads that acquire and release on command. */
 #include "contender.h"
 
-#include <time.h>
+#include <limits.h>
 
 #include "lock/claim.h"
 #include "lock/cohort.h"
 #include "lock/locks.h"
 
-enum { NOTHING, ACQUIRE, RELEASE, FORGET, STOP };
+enum { ACQUIRE, RELEASE, FORGET, STOP };
 
 static void forget(struct contender *c)
 {
@@ -44,72 +44,41 @@ static int carry_out(struct contender *c, int command)
 static void *contender_main(void *arg)
 {
     struct contender *c = arg;
-    int command;
+    int command = ACQUIRE;
 
-    do {
-        (void)pthread_mutex_lock(&c->mutex);
-        while (c->command == NOTHING)
-            (void)pthread_cond_wait(&c->changed, &c->mutex);
-        command = c->command;
-        c->command = NOTHING;
-        (void)pthread_mutex_unlock(&c->mutex);
-
+    for (size_t i = 0; command != STOP; i++) {
+        (void)recorder_wait(c->commands, i + 1, INT_MAX);
+        (void)recorder_get(c->commands, i, &command, NULL);
         int64_t start = now_ms();
         int rc = carry_out(c, command);
-
-        (void)pthread_mutex_lock(&c->mutex);
-        c->rc = rc;
-        c->took_ms = now_ms() - start;
         if (rc != ZKR_OK)
-            (void)snprintf(c->detail, sizeof(c->detail), "%s",
-                           zkr_error_detail());
-        c->busy = false;
-        (void)pthread_cond_broadcast(&c->changed);
-        (void)pthread_mutex_unlock(&c->mutex);
-    } while (command != STOP);
+            PRINT(c->detail, "%s", zkr_error_detail());
+        recorder_add(c->outcomes, rc, now_ms() - start);
+    }
     return NULL;
 }
 
 static void ask(struct contender *c, int command)
 {
-    (void)pthread_mutex_lock(&c->mutex);
-    c->command = command;
-    c->busy = true;
-    (void)pthread_cond_broadcast(&c->changed);
-    (void)pthread_mutex_unlock(&c->mutex);
+    recorder_add(c->commands, command, 0);
 }
 
 struct contender *contender_start(const struct adapter *recipe, void *lock)
 {
     struct contender *c = calloc(1, sizeof(*c));
-    pthread_condattr_t attr;
 
     assert_non_null(c);
     c->recipe = recipe;
     c->lock = lock;
-    (void)pthread_mutex_init(&c->mutex, NULL);
-    (void)pthread_condattr_init(&attr);
-    (void)pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&c->changed, &attr);
-    (void)pthread_condattr_destroy(&attr);
-    assert_int_equal(pthread_create(&c->thread, NULL, contender_main, c), 0);
+    c->commands = recorder_new();
+    c->outcomes = recorder_new();
+    c->thread = thread_start(contender_main, c);
     return c;
 }
 
 static bool await_idle(struct contender *c)
 {
-    struct timespec deadline;
-    bool busy;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += SOON_MS / 1000;
-    (void)pthread_mutex_lock(&c->mutex);
-    while (c->busy &&
-           pthread_cond_timedwait(&c->changed, &c->mutex, &deadline) == 0)
-        ;
-    busy = c->busy;
-    (void)pthread_mutex_unlock(&c->mutex);
-    return !busy;
+    return recorder_wait(c->outcomes, recorder_count(c->commands), SOON_MS);
 }
 
 void contender_stop(struct contender *c)
@@ -117,8 +86,8 @@ void contender_stop(struct contender *c)
     (void)await_idle(c);
     ask(c, STOP);
     (void)pthread_join(c->thread, NULL);
-    (void)pthread_cond_destroy(&c->changed);
-    (void)pthread_mutex_destroy(&c->mutex);
+    recorder_free(c->commands);
+    recorder_free(c->outcomes);
     free(c);
 }
 
@@ -142,18 +111,15 @@ void contender_forget(struct contender *c)
 
 bool contender_is_busy(struct contender *c)
 {
-    bool busy;
-
-    (void)pthread_mutex_lock(&c->mutex);
-    busy = c->busy;
-    (void)pthread_mutex_unlock(&c->mutex);
-    return busy;
+    return recorder_count(c->outcomes) < recorder_count(c->commands);
 }
 
 int contender_rc(struct contender *c)
 {
     if (!await_idle(c))
         fail_msg("a contender hangs");
+    (void)recorder_get(c->outcomes, recorder_count(c->commands) - 1, &c->rc,
+                       &c->took_ms);
     return c->rc;
 }
 

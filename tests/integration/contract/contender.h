@@ -11,17 +11,15 @@ struct contender {
     void *lock;
 
     zkr_grant *grant; /* of the last acquire, until it is forgotten */
-    int rc;           /* of the last command, once it has ended */
-    int64_t took_ms;
+    int rc;           /* of the last command, after contender_rc() */
+    int64_t took_ms;  /* the same */
     char detail[256];
 
     pthread_t thread;
-    pthread_mutex_t mutex; /* guards the rest, and hands over what is above */
-    pthread_cond_t changed;
-    int command;
-    int64_t timeout_ms;
+    int64_t timeout_ms; /* of the command, as the next */
     zkr_grant *target;
-    bool busy;
+    struct recorder *commands;
+    struct recorder *outcomes; /* of each; they hand over what is above */
 };
 
 struct contender *contender_start(const struct adapter *recipe, void *lock);

@@ -33,20 +33,12 @@ static size_t recorder_total;
 
 int stage_set_up(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     recipe = ((const struct trial *)test_current->arg)->recipe;
-    (void)snprintf(path, sizeof(path), "%s", new_path());
-    (void)snprintf(dir, sizeof(dir), "%s%s", path,
-                   recipe->below != NULL ? recipe->below : "");
-    if (proxy_start(server_hosts(the_server), &proxy) != 0 ||
-        proxy_start(server_hosts(the_server), &their_proxy) != 0)
-        return -1;
-    opts.session_timeout_ms = SESSION_MS;
-    opts.reply_timeout_ms = REPLY_MS;
-    ok(zkr_session_open(proxy_hosts(proxy), &opts, &ours));
-    opts.reply_timeout_ms = 0;
-    ok(zkr_session_open(proxy_hosts(their_proxy), &opts, &theirs));
+    PRINT(path, "%s", new_path());
+    PRINT(dir, "%s%s", path, recipe->below != NULL ? recipe->below : "");
+    ours = open_through(&proxy, OPTS(session, .session_timeout_ms = SESSION_MS,
+                                     .reply_timeout_ms = REPLY_MS));
+    theirs = open_through(&their_proxy, NULL);
     return 0;
 }
 
@@ -72,9 +64,7 @@ static void free_things(void)
  * ends every wait. */
 int stage_tear_down(void)
 {
-    proxy_forget_rules(proxy);
-    proxy_heal(proxy);
-    proxy_release(proxy);
+    proxy_let_all_pass(proxy);
     (void)zkr_session_close(ours);
     (void)zkr_session_close(theirs);
     free_things();
@@ -152,12 +142,8 @@ struct contender *one_of(zkr_session *s)
 
 struct recorder *new_recorder(void)
 {
-    struct recorder *r = recorder_new();
-
-    assert_non_null(r);
     assert_true(recorder_total < MAX_THINGS);
-    recorders[recorder_total++] = r;
-    return r;
+    return recorders[recorder_total++] = recorder_new();
 }
 
 bool has(unsigned trait)
@@ -375,10 +361,8 @@ static void bystanders_are_undisturbed(void)
 
 /* Leftovers of a session that was said to be over are looked after for a
  * timeout of it. */
-static bool has_nothing(void *session)
+static bool has_nothing(zkr_session *s)
 {
-    zkr_session *s = session;
-
     zkr__session_lock(s);
     bool nothing = zkr__list_empty(&s->watches) &&
                    zkr__list_empty(&s->waiters) &&
@@ -394,7 +378,7 @@ static bool has_nothing(void *session)
     return nothing;
 }
 
-static bool nobody_watches(void *unused)
+static bool nobody_watches(void)
 {
     char *wchp = server_4lw(the_server, "wchp");
     bool nobody = wchp != NULL && strstr(wchp, path) == NULL;
@@ -408,11 +392,10 @@ static void nothing_is_left(void)
 {
     free_things();
     for (size_t i = 0; i < BYSTANDERS; i++) {
-        if (!wait_until(has_nothing, session_of(i), SOON_MS))
+        if (!COMES(has_nothing(session_of(i)), SOON_MS))
             fail_msg("session %zu keeps something of a lock that was freed", i);
     }
-    if (!wait_until(nobody_watches, NULL, SOON_MS))
-        fail_msg("a watch is left");
+    AWAIT(nobody_watches());
 }
 
 static bool once;

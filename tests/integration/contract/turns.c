@@ -72,11 +72,10 @@ static void holders_never_overlap(void)
             .counter = &counter,
             .rounds = ROUNDS,
         };
-        assert_int_equal(
-            pthread_create(&crowd[i].thread, NULL, crowd_main, &crowd[i]), 0);
+        crowd[i].thread = thread_start(crowd_main, &crowd[i]);
     }
     for (int i = 0; i < THREADS; i++) {
-        assert_int_equal(pthread_join(crowd[i].thread, NULL), 0);
+        thread_join(crowd[i].thread);
         failed += crowd[i].failed;
     }
     assert_int_equal(failed, 0);
@@ -201,15 +200,13 @@ static void foreign_children_disturb_nobody(void)
             ? "_c_-lock-0000000000"
             : "_c_-latch-0000000000",
     };
-    const size_t count = sizeof(foreign) / sizeof(foreign[0]);
+    const size_t count = COUNT(foreign);
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
 
     make_directory();
-    for (size_t i = 0; i < count; i++) {
-        assert_int_equal(
-            admin_create(admin, textf("%s/%s", dir, foreign[i]), NULL), ZOK);
-    }
+    for (size_t i = 0; i < count; i++)
+        ok(admin_create(admin, textf("%s/%s", dir, foreign[i]), NULL));
     assert_int_equal(try_for(c, 0), ZKR_OK);
     let_wait(next);
     assert_int_equal(count_children(dir), count + nodes(1, 1));

@@ -59,8 +59,7 @@ static void many_waits_given_up_leave_no_node_and_no_watch(void)
     struct contender *holder = one_of(ours);
     struct contender *others[] = { one_of(ours), one_of(theirs) };
 
-    hold(holder);
-    ok(zkr_grant_listen(holder->grant, record_grant, new_recorder()));
+    (void)hold_listening(holder);
     wait_own_watches(1);
     for (int i = 0; i < 10; i++) {
         let_wait(others[i % 2]); /* watches the node of the holder */
@@ -177,6 +176,15 @@ static void a_wait_given_up_at_any_request_leaves_nothing(void)
     works(c);
 }
 
+/* One without a thread, beside two others that wait. */
+static void let_claim_wait(struct contender *c, struct recorder *r)
+{
+    if (!has(ASYNC))
+        return;
+    ok(recipe->acquire_async(c->lock, -1, record_acquire, r, NULL));
+    wait_waiting(3);
+}
+
 static void freeing_the_lock_ends_the_waits_through_it(void)
 {
     struct contender *holder = one_of(ours);
@@ -187,10 +195,7 @@ static void freeing_the_lock_ends_the_waits_through_it(void)
     hold(holder);
     let_wait(c);
     let_wait(same);
-    if (has(ASYNC)) {
-        ok(recipe->acquire_async(c->lock, -1, record_acquire, r, NULL));
-        wait_waiting(3);
-    }
+    let_claim_wait(c, r);
     free_lock(c->lock);
     assert_int_equal(contender_rc(c), ZKR_ECANCELED);
     assert_int_equal(contender_rc(same), ZKR_ECANCELED);
@@ -206,17 +211,12 @@ static void closing_the_session_ends_waits_and_grants(void)
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
-    struct recorder *events = new_recorder();
+    struct recorder *events = hold_listening(holder);
     struct recorder *r = new_recorder();
 
-    hold(holder);
-    ok(zkr_grant_listen(holder->grant, record_grant, events));
     let_wait(c);
     let_wait(next);
-    if (has(ASYNC)) {
-        ok(recipe->acquire_async(c->lock, -1, record_acquire, r, NULL));
-        wait_waiting(3);
-    }
+    let_claim_wait(c, r);
     close_ours();
     assert_int_equal(contender_rc(c), ZKR_ECLOSED);
     assert_int_equal(recorder_count(events), 1); /* before close returns */
