@@ -23,11 +23,10 @@ static const struct adapter *rival_of(const struct adapter *recipe)
 
 static void make(struct scene *s)
 {
-    const struct adapter *rival = rival_of(s->recipe);
-
     must(s, "a lock", adapter_make(s->recipe, s->ours, s->path, 0, &s->object));
     must(s, "their lock",
-         adapter_make(rival, s->theirs, s->path, 0, &s->their_object));
+         adapter_make(rival_of(s->recipe), s->theirs, s->path, 0,
+                      &s->their_object));
 }
 
 static void end(struct scene *s)
@@ -87,10 +86,9 @@ static void others_came_before(struct scene *s)
 
 static void others_hold_it(struct scene *s)
 {
-    const struct adapter *rival = rival_of(s->recipe);
-
     must(s, "their acquire",
-         rival->acquire(s->their_object, PATIENT_MS, &s->their_grant));
+         rival_of(s->recipe)->acquire(s->their_object, PATIENT_MS,
+                                      &s->their_grant));
 }
 
 static void others_give_it_back(struct scene *s)
@@ -127,11 +125,7 @@ static void hold(struct scene *s)
 {
     proxy_reset_counts(s->proxy);
     must(s, "an acquire", s->recipe->acquire(s->object, PATIENT_MS, &s->grant));
-    if (s->wrong[0] != '\0')
-        return;
-    listen_to(s, s->grant);
-    if (!COMES(proxy_requests(s->proxy, ZOO_GETDATA_OP) > 0, PATIENT_MS))
-        wrong(s, "the node of the holder is not watched");
+    listen_and_be_watched(s);
 }
 
 static int release_it(struct scene *s)

@@ -94,8 +94,7 @@ struct fault {
     const char *name;
     enum deed deed;
     int32_t error;
-    enum deed then;   /* what the next request of that kind meets; or 0 */
-    const char *like; /* a fault whose rows are for this one, too; or NULL */
+    enum deed then; /* what the next request of that kind meets; or 0 */
 };
 
 /* What comes of it. Names are patterns of fnmatch(): *, ?, @(one|another). What
@@ -142,7 +141,8 @@ void must(struct scene *s, const char *what, int rc);
 void must_unless_over(struct scene *s, const char *what, int rc);
 /* Was our session made to end, or closed? */
 bool is_over(struct scene *s);
-/* Writes down what its listener is told. */
-void listen_to(struct scene *s, zkr_grant *grant);
+/* Unless something is wrong: writes down what the listener of `grant` is told;
+ * returns when the holder watches its node, since the counts were reset. */
+void listen_and_be_watched(struct scene *s);
 /* The number of nodes in a directory; 0 without it. */
 int nodes_in(struct scene *s, const char *dir);
