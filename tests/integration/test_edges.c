@@ -90,33 +90,27 @@ TEST_ROWS(a_counter, edges, e)
     reads_number(e, ZKR_COUNTER_INT32, 4);
 }
 
-struct limited {
-    zkr_semaphore *semaphore;
-    uint32_t limit;
-};
-
 /* A number that is none leaves the limit as it was. */
 TEST_ROWS(the_limit_of_a_semaphore, edges, e)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    char limit[80];
+    const char *limit = textf("%s-limit", path);
+    const struct zkr_lockable_opts *opts = OPTS(lockable, .limit_path = limit);
+    uint32_t number = e->number < 0 ? 0 : (uint32_t)e->number;
+    AUTO(semaphore) before = NEW(semaphore, s, path, 5, opts);
     AUTO(semaphore) sem = NULL;
-    struct limited l = { NULL, e->number < 0 ? 0 : (uint32_t)e->number };
 
-    (void)snprintf(limit, sizeof(limit), "%s-limit", path);
-    opts.limit_path = limit;
-    AUTO(semaphore) before = NEW(semaphore, s, path, 5, &opts);
     others_set(e, limit);
     if (e->len == 4) {
-        l.semaphore = before;
-        AWAIT(zkr_semaphore_limit(l.semaphore) == l.limit);
-        ok(zkr_semaphore_new(s, path, 5, &opts, &sem));
-        assert_int_equal(zkr_semaphore_limit(sem), l.limit);
+        AWAIT(zkr_semaphore_limit(before) == number);
+        ok(zkr_semaphore_new(s, path, 5, opts, &sem));
+        assert_int_equal(zkr_semaphore_limit(sem), number);
     } else {
         settle(s);
         assert_int_equal(zkr_semaphore_limit(before), 5);
-        assert_int_equal(zkr_semaphore_new(s, path, 5, &opts, &sem),
+        assert_int_equal(zkr_semaphore_new(s, path, 5, opts, &sem),
                          ZKR_EDAMAGED);
+        assert_null(sem);
+        assert_has(zkr_error_detail(), limit);
     }
 }
 

@@ -7,16 +7,11 @@ enum { MANY = 8 };
 
 static char leases[80];
 static char locks[80];
-
-static zkr_semaphore *new_semaphore_with(zkr_session *session, uint32_t limit,
-                                         const struct zkr_lockable_opts *opts)
-{
-    return NEW(semaphore, session, path, limit, opts);
-}
+static char limit_path[64];
 
 static zkr_semaphore *new_semaphore(zkr_session *session, uint32_t limit)
 {
-    return new_semaphore_with(session, limit, NULL);
+    return NEW(semaphore, session, path, limit, NULL);
 }
 
 static zkr_grant *take(zkr_semaphore *sem)
@@ -34,6 +29,7 @@ static int setup(void)
                                     .reply_timeout_ms = SOON_MS));
     (void)snprintf(leases, sizeof(leases), "%s/leases", path);
     (void)snprintf(locks, sizeof(locks), "%s/locks", path);
+    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     return 0;
 }
 
@@ -333,13 +329,16 @@ TEST(nobody_has_to_wait)
     is_empty();
 }
 
-static zkr_grant *both[2];
+enum { DOZENS = 48 };
 
-static int by_two(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
+static uint32_t wanted; /* by by_many() */
+static zkr_grant *dozens[DOZENS];
+
+static int by_many(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 {
-    int rc = zkr_semaphore_acquire_many(sem, 2, timeout_ms, both);
+    int rc = zkr_semaphore_acquire_many(sem, wanted, timeout_ms, dozens);
 
-    *ret_grant = both[0];
+    *ret_grant = dozens[0];
     return rc;
 }
 
@@ -351,7 +350,8 @@ TEST(the_turn_is_kept_up_to_the_last_permit)
     struct waiter w;
 
     wait_children(locks, 0);
-    waiter_start_by(&w, by_two, sem, -1);
+    wanted = 2;
+    waiter_start_by(&w, by_many, sem, -1);
     wait_children(leases, 3);
     settle(s);
     settle(s);
@@ -360,8 +360,8 @@ TEST(the_turn_is_kept_up_to_the_last_permit)
     (void)granted(&w);
     wait_children(locks, 0);
     wait_children(leases, 2);
-    ok(zkr_grants_release(both, 2));
-    zkr_grants_free(both, 2);
+    ok(zkr_grants_release(dozens, 2));
+    zkr_grants_free(dozens, 2);
 }
 
 /* -- faults ---------------------------------------------------------------- */
@@ -422,19 +422,6 @@ static long lists(void)
     return proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
 }
 
-enum { DOZENS = 48 };
-
-static zkr_grant *dozens[DOZENS];
-
-static int by_dozens(zkr_lockable *sem, int64_t timeout_ms,
-                     zkr_grant **ret_grant)
-{
-    int rc = zkr_semaphore_acquire_many(sem, DOZENS, timeout_ms, dozens);
-
-    *ret_grant = dozens[0];
-    return rc;
-}
-
 static int release_dozens(zkr_lockable *sem, int64_t timeout_ms,
                           zkr_grant **ret_grant)
 {
@@ -488,12 +475,13 @@ TEST(many_permits_are_one_flight)
 {
     AUTO(semaphore) sem = new_semaphore(s, DOZENS);
 
+    wanted = DOZENS;
     release(take(sem));
     settle(s);
     for (int i = 0; i < 2; i++) {
         costs_two_lists(sem);
         settle(s);
-        go_in_one_flight(by_dozens, sem, ZOO_CREATE2_OP, 2);
+        go_in_one_flight(by_many, sem, ZOO_CREATE2_OP, 2);
         wait_children(leases, DOZENS);
         wait_children(locks, 0);
         ok(zkr_grants_check(dozens, DOZENS));
@@ -504,19 +492,12 @@ TEST(many_permits_are_one_flight)
     }
 }
 
-static int by_five(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    int rc = zkr_semaphore_acquire_many(sem, 5, timeout_ms, dozens);
-
-    *ret_grant = dozens[0];
-    return rc;
-}
-
 /* When it is given up, some creates have been answered, and others not. */
 TEST(a_flight_that_is_given_up_leaves_nothing)
 {
     AUTO(semaphore) sem = new_semaphore(s, 5);
 
+    wanted = 5;
     release(take(sem));
     for (int i = 1; i <= 7; i++) {
         long sent = proxy_requests(proxy, ZOO_CREATE2_OP) +
@@ -525,7 +506,7 @@ TEST(a_flight_that_is_given_up_leaves_nothing)
 
         proxy_rule(proxy, i < 7 ? ZOO_CREATE2_OP : ZOO_GETCHILDREN2_OP,
                    i < 7 ? i : 1, PROXY_HOLD_REPLY);
-        waiter_start_by(&w, by_five, sem, -1);
+        waiter_start_by(&w, by_many, sem, -1);
         if (i < 7)
             AWAIT(proxy_requests(proxy, ZOO_CREATE2_OP) >= sent);
         else
@@ -556,27 +537,19 @@ TEST(one_that_waits_queues_again_in_the_next_session)
         wait_children(locks, 2);
     }
     release(g);
-    for (int i = 0; i < 2; i++) {
-        int first = waiter_is_done(&waiters[0]) ? 0 : 1;
-
-        while (!waiter_is_done(&waiters[0]) && !waiter_is_done(&waiters[1]))
-            sleep_ms(1);
-        first = waiter_is_done(&waiters[first]) ? first : 1 - first;
-        release(granted(&waiters[first]));
-        release(granted(&waiters[1 - first]));
-        break;
-    }
+    AWAIT(waiter_is_done(&waiters[0]) || waiter_is_done(&waiters[1]));
+    int first = waiter_is_done(&waiters[0]) ? 0 : 1;
+    release(granted(&waiters[first]));
+    release(granted(&waiters[1 - first]));
     is_empty();
 }
 
 /* -- a limit that all share ------------------------------------------------ */
 
-static char limit_path[64];
-
 static zkr_semaphore *new_shared(zkr_session *session, uint32_t limit)
 {
-    return new_semaphore_with(session, limit,
-                              OPTS(lockable, .limit_path = limit_path));
+    return NEW(semaphore, session, path, limit,
+               OPTS(lockable, .limit_path = limit_path));
 }
 
 static void set_limit(unsigned char limit)
@@ -591,7 +564,6 @@ TEST(a_shared_limit_can_be_changed)
     zkr_grant *held[2];
     struct waiter w;
 
-    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     AUTO(semaphore) sem = new_shared(s, 1);
     AUTO(semaphore) other = new_shared(theirs, 7);
     assert_int_equal(zkr_semaphore_limit(other), 1);
@@ -607,8 +579,7 @@ TEST(a_shared_limit_can_be_changed)
         set_limit(1); /* they stay held */
         ok(zkr_grants_check(held, 2));
         release(held[1]);
-        while (zkr_semaphore_limit(other) != 1)
-            sleep_ms(1);
+        AWAIT(zkr_semaphore_limit(other) == 1);
     }
     release(held[0]);
 }
@@ -620,7 +591,6 @@ TEST(more_than_the_limit_is_waited_for)
     AUTO(recorder) r = recorder_new();
     zkr_grant *four[4] = { NULL, NULL, NULL, NULL };
 
-    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
     AUTO(semaphore) sem = new_shared(s, 4);
     for (int i = 0; i < 2; i++) {
         zkr_grant *g = take(sem);
@@ -629,8 +599,7 @@ TEST(more_than_the_limit_is_waited_for)
                                             NULL));
         wait_children(leases, 5);
         set_limit(2);
-        while (zkr_semaphore_limit(sem) != 2)
-            sleep_ms(1);
+        AWAIT(zkr_semaphore_limit(sem) == 2);
         release(g);
         wait_children(leases, 4);
         settle(s);
@@ -640,15 +609,13 @@ TEST(more_than_the_limit_is_waited_for)
         is_empty();
     }
     set_limit(2);
-    while (zkr_semaphore_limit(sem) != 2)
-        sleep_ms(1);
+    AWAIT(zkr_semaphore_limit(sem) == 2);
     assert_int_equal(zkr_semaphore_acquire_many(sem, 4, 0, four), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), "limit is 2"));
     assert_int_equal(zkr_semaphore_acquire_many(sem, 4, GIVE_UP_MS, four),
                      ZKR_ETIMEDOUT);
     set_limit(0);
-    while (zkr_semaphore_limit(sem) != 0)
-        sleep_ms(1);
+    AWAIT(zkr_semaphore_limit(sem) == 0);
     assert_int_equal(zkr_semaphore_acquire(sem, 0, four), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), "limit is 0, and 0 are ahead"));
     is_empty();
@@ -656,20 +623,6 @@ TEST(more_than_the_limit_is_waited_for)
         zkr_semaphore_acquire_many(sem, ZKR_SEMAPHORE_MAX + 1, 0, four),
         ZKR_EINVAL);
     assert_non_null(strstr(zkr_error_detail(), "at most 10000"));
-}
-
-TEST(a_node_that_is_no_limit_is_refused)
-{
-    zkr_semaphore *sem = NULL;
-
-    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
-    assert_int_equal(admin_create(admin, limit_path, "seven"), ZOK);
-    assert_int_equal(zkr_semaphore_new(s, path, 1,
-                                       OPTS(lockable, .limit_path = limit_path),
-                                       &sem),
-                     ZKR_EDAMAGED);
-    assert_null(sem);
-    assert_non_null(strstr(zkr_error_detail(), limit_path));
 }
 
 TEST(acquires_of_a_semaphore_are_counted)
