@@ -12,11 +12,11 @@ static struct zkr_counters of_session(void)
     return all;
 }
 
-static struct zkr_counters of_mutex(zkr_mutex *mutex)
+static struct zkr_counters of_lock(zkr_lockable *lock)
 {
     struct zkr_counters all = ZKR_COUNTERS_INIT;
 
-    ok(zkr_lockable_stats(mutex, &all));
+    ok(zkr_lockable_stats(lock, &all));
     return all;
 }
 
@@ -52,7 +52,7 @@ static void assert_same(const struct zkr_counters *a,
 TEST(a_new_lock_has_counted_nothing)
 {
     struct zkr_counters zero = ZKR_COUNTERS_INIT;
-    struct zkr_counters n = of_mutex(m);
+    struct zkr_counters n = of_lock(m);
 
     assert_memory_equal(&n, &zero, sizeof(n));
     n = of_session();
@@ -62,14 +62,14 @@ TEST(a_new_lock_has_counted_nothing)
 TEST(a_grant_is_counted_until_its_release)
 {
     zkr_grant *g = acquire(m);
-    struct zkr_counters n = of_mutex(m);
+    struct zkr_counters n = of_lock(m);
 
     assert_int_equal(n.acquires, 1);
     assert_int_equal(n.grants, 1);
     assert_int_equal(n.waits, 0);
     assert_sums(&n, 0, 1);
     release(g);
-    n = of_mutex(m);
+    n = of_lock(m);
     assert_int_equal(n.releases, 1);
     assert_sums(&n, 0, 0);
 }
@@ -82,13 +82,12 @@ TEST(each_outcome_is_counted_as_what_it_is)
     assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     assert_int_equal(zkr_mutex_acquire(m, 1, &nil), ZKR_ETIMEDOUT);
     wait_children(path, 1); /* its node has gone */
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
-    struct zkr_counters n = of_mutex(m);
+    waiter_queue(&w, m);
+    struct zkr_counters n = of_lock(m);
     assert_sums(&n, 1, 0);
     ok(zkr_lockable_cancel(m));
     assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
-    n = of_mutex(m);
+    n = of_lock(m);
     assert_int_equal(n.acquires, 3);
     assert_int_equal(n.busy, 1);
     assert_int_equal(n.timeouts, 1);
@@ -96,15 +95,6 @@ TEST(each_outcome_is_counted_as_what_it_is)
     assert_int_equal(n.grants, 0);
     assert_sums(&n, 0, 0);
     release(held);
-}
-
-static bool is_watched(const char *node)
-{
-    char *wchp = server_4lw(the_server, "wchp");
-    bool found = wchp != NULL && strstr(wchp, node) != NULL;
-
-    free(wchp);
-    return found;
 }
 
 /* It waits for one node, and when that has gone for another. */
@@ -116,15 +106,15 @@ TEST(a_wait_is_counted_with_its_time)
     struct waiter w;
 
     waiter_start(&between, rival, -1);
-    AWAIT(of_mutex(rival).waits > 0);
+    AWAIT(of_lock(rival).waits > 0);
     waiter_start(&w, m, -1);
-    AWAIT(of_mutex(m).waits > 0);
+    AWAIT(of_lock(m).waits > 0);
     ok(zkr_lockable_cancel(rival));
     assert_int_equal(waiter_join(&between), ZKR_ECANCELED);
-    AWAIT(is_watched(zkr_grant_node(held)));
+    AWAIT(server_watches(the_server, zkr_grant_node(held), 0) > 0);
     release(held);
     release(waiter_grant(&w));
-    struct zkr_counters n = of_mutex(m);
+    struct zkr_counters n = of_lock(m);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.grants, 1);
     assert_true(n.wait_us > 0);
@@ -146,7 +136,7 @@ TEST(a_session_counts_for_all_its_locks)
     assert_int_equal(n.releases, 4);
     assert_int_equal(n.reconnects + n.expiries, 0);
     assert_sums(&n, 0, 0);
-    assert_int_equal(of_mutex(m).releases, 3);
+    assert_int_equal(of_lock(m).releases, 3);
 }
 
 /* -- sessions ------------------------------------------------------------- */
@@ -164,29 +154,25 @@ TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
     assert_int_equal(n.losses, 1);
     assert_int_equal(n.releases, 0);
     assert_sums(&n, 0, 0);
-    n = of_mutex(m);
+    n = of_lock(m);
     assert_int_equal(n.losses, 1);
     assert_int_equal(n.expiries, 0);
 }
 
 TEST(a_broken_connection_is_a_reconnect)
 {
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
-
     for (int i = 0; i < 2; i++) {
         disconnect(proxy, s);
         connect_again(proxy, s);
         settle(s);
     }
-    ok(zkr_session_stats(s, &n));
-    assert_int_equal(n.reconnects, 2);
-    assert_int_equal(n.expiries, 0);
+    assert_int_equal(of_session().reconnects, 2);
+    assert_int_equal(of_session().expiries, 0);
 }
 
 /* Frozen a second time it is in doubt a second time. */
 TEST(a_grant_in_doubt_is_unsure_each_time)
 {
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
     zkr_grant *g = acquire(m);
 
     for (int i = 0; i < 2; i++) {
@@ -195,7 +181,7 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
         proxy_heal(proxy);
         wait_grant_state(g, ZKR_GRANT_HELD);
     }
-    ok(zkr_lockable_stats(m, &n));
+    struct zkr_counters n = of_lock(m);
     assert_int_equal(n.unsures, 2);
     assert_sums(&n, 0, 1);
     release(g);
@@ -203,33 +189,28 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
 
 TEST(a_request_that_is_sent_again_is_a_retry)
 {
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
-
     for (int i = 0; i < 2; i++) {
         proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZKR_ZTHROTTLEDOP);
         ok(zkr_session_exists(s, "/", 0, NULL));
         proxy_forget_rules(proxy);
     }
-    ok(zkr_session_stats(s, &n));
-    assert_int_equal(n.retries, 2);
+    assert_int_equal(of_session().retries, 2);
 }
 
 /* -- every recipe --------------------------------------------------------- */
 
 TEST(readers_and_writers_are_counted_together)
 {
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
-
     AUTO(rwlock) lock = NEW(rwlock, s, new_path(), NULL);
     zkr_grant *writer = GRANT(rwlock_acquire_write, lock, -1);
     zkr_grant *reader = GRANT(rwlock_downgrade, lock, writer);
     zkr_grant_free(writer);
-    ok(zkr_lockable_stats(lock, &n));
+    struct zkr_counters n = of_lock(lock);
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.releases, 1);
     assert_sums(&n, 0, 1);
     release(reader);
-    ok(zkr_lockable_stats(lock, &n));
+    n = of_lock(lock);
     assert_sums(&n, 0, 0);
     struct zkr_counters all = of_session();
     assert_same(&n, &all);
@@ -237,34 +218,27 @@ TEST(readers_and_writers_are_counted_together)
 
 TEST(to_acquire_again_is_no_acquire)
 {
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
-
     AUTO(reentrant_mutex) again = NEW(reentrant_mutex, s, new_path(), NULL);
     ok(zkr_reentrant_mutex_acquire(again, -1));
     ok(zkr_reentrant_mutex_acquire(again, -1));
     ok(zkr_reentrant_mutex_release(again));
-    ok(zkr_lockable_stats(again, &n));
-    assert_int_equal(n.acquires, 1);
-    assert_int_equal(n.releases, 0);
+    assert_int_equal(of_lock(again).acquires, 1);
+    assert_int_equal(of_lock(again).releases, 0);
     ok(zkr_reentrant_mutex_release(again));
-    ok(zkr_lockable_stats(again, &n));
-    assert_int_equal(n.releases, 1);
+    assert_int_equal(of_lock(again).releases, 1);
 }
 
 TEST(an_unfair_mutex_counts_too)
 {
     struct waiter w;
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
 
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, -1);
     waiter_start_by(&w, zkr_unfair_mutex_acquire, unfair, -1);
-    do
-        ok(zkr_lockable_stats(unfair, &n));
-    while (n.waits == 0);
+    AWAIT(of_lock(unfair).waits > 0);
     release(g);
     release(waiter_grant(&w));
-    ok(zkr_lockable_stats(unfair, &n));
+    struct zkr_counters n = of_lock(unfair);
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.releases, 2);
@@ -284,24 +258,23 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
 
     for (int i = 0; i < 5; i++)
         release(acquire(stays));
-    struct zkr_counters n = of_mutex(stays);
+    struct zkr_counters n = of_lock(stays);
     assert_int_equal(n.acquires, 5);
     assert_int_equal(n.waits, 0);
     assert_int_equal(n.handoffs, 4);
     assert_sums(&n, 0, 0);
     zkr_grant *g = acquire(stays);
     waiter_start(&w, stays, -1);
-    AWAIT(of_mutex(stays).waits > 0);
+    AWAIT(of_lock(stays).waits > 0);
     release(g);
     release(waiter_grant(&w));
-    n = of_mutex(stays);
+    n = of_lock(stays);
     assert_int_equal(n.acquires, 7);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.handoffs, 6);
     assert_sums(&n, 0, 0);
     zkr_mutex_free(stays);
-    n = of_session();
-    assert_int_equal(n.releases, 7);
+    assert_int_equal(of_session().releases, 7);
 }
 
 TEST(a_wait_for_the_fleet_is_counted)
@@ -311,10 +284,10 @@ TEST(a_wait_for_the_fleet_is_counted)
     struct waiter w;
 
     waiter_start(&w, stays, -1);
-    AWAIT(of_mutex(stays).waits > 0);
+    AWAIT(of_lock(stays).waits > 0);
     release(held);
     release(waiter_grant(&w));
-    struct zkr_counters n = of_mutex(stays);
+    struct zkr_counters n = of_lock(stays);
     assert_int_equal(n.acquires, 1);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.handoffs, 0);
@@ -327,10 +300,10 @@ TEST(a_node_lost_without_a_holder_is_no_loss)
 
     release(acquire(stays));
     expire_and_wait(s);
-    struct zkr_counters n = of_mutex(stays);
+    struct zkr_counters n = of_lock(stays);
     assert_int_equal(n.losses, 0);
     release(acquire(stays));
-    n = of_mutex(stays);
+    n = of_lock(stays);
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.handoffs, 0);
     assert_sums(&n, 0, 0);
@@ -366,10 +339,10 @@ TEST(threads_are_counted_exactly)
         threads[i] = thread_start(take_turns, i % 2 == 0 ? m : stays);
     for (int i = 0; i < THREADS; i++)
         thread_join(threads[i]);
-    struct zkr_counters n = of_mutex(m);
+    struct zkr_counters n = of_lock(m);
     assert_int_equal(n.releases, THREADS / 2 * ROUNDS);
     assert_sums(&n, 0, 0);
-    n = of_mutex(stays);
+    n = of_lock(stays);
     assert_int_equal(n.releases, THREADS / 2 * ROUNDS);
     assert_sums(&n, 0, 0);
     struct zkr_counters all = of_session();
@@ -401,7 +374,7 @@ TEST(a_lock_tells_after_its_session_was_closed)
     AUTO(grant) g = acquire(mutex);
 
     close_session(brief);
-    struct zkr_counters n = of_mutex(mutex);
+    struct zkr_counters n = of_lock(mutex);
     assert_int_equal(n.losses, 1);
     assert_sums(&n, 0, 0);
 }
