@@ -3,8 +3,6 @@
  * servers refuse, lost answers, deadlines, expiries, callbacks and the end. */
 #include "fixture.h"
 
-#include <sys/wait.h>
-
 /* Each fault strikes so often. */
 #define TWICE 2
 
@@ -122,12 +120,11 @@ static void refuses(int rc, int expected)
 
 TEST(refusals_of_the_servers_are_told_apart)
 {
-    struct zkr_create_opts closed = ZKR_CREATE_OPTS_INIT;
     struct zkr_reply *reply = NULL;
 
-    closed.acl = "world:anyone:d";
     ok(make(in_dir("kept"), "x"));
-    ok(zkr_session_create(s, in_dir("closed"), "x", 1, &closed, 0, NULL));
+    ok(zkr_session_create(s, in_dir("closed"), "x", 1,
+                          OPTS(create, .acl = "world:anyone:d"), 0, NULL));
     ok(zkr_session_create(s, in_dir("short"), "x", 1,
                           OPTS(create, .mode = ZKR_CREATE_EPHEMERAL), 0, NULL));
     refuses(make(in_dir("kept"), ""), ZKR_ZNODEEXISTS);
@@ -182,7 +179,7 @@ TEST(nodes_have_the_numbers_of_the_directory)
     }
 }
 
-static bool is_gone(void *path)
+static bool is_gone(const char *path)
 {
     return admin_exists(admin, path, NULL) == ZNONODE;
 }
@@ -201,8 +198,8 @@ TEST(nodes_go_as_their_kind_says)
     of_mode(ZKR_CREATE_EPHEMERAL, 0, "mine", &reply);
     assert_true(reply->stat.ephemeral_owner == zkr_session_id(s));
     zkr_reply_free(reply);
-    assert_true(wait_until(is_gone, container, SOON_MS));
-    assert_true(wait_until(is_gone, brief, SOON_MS));
+    AWAIT(is_gone(container));
+    AWAIT(is_gone(brief));
     ok(zkr_session_exists(s, mine, 0, NULL));
     expire(s);
     assert_true(is_gone(mine));
@@ -269,9 +266,7 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
 TEST(an_expiry_between_is_no_error)
 {
     AUTO(recorder) r = recorder_new();
-    struct zkr_create_opts opts = ZKR_CREATE_OPTS_INIT;
 
-    opts.mode = ZKR_CREATE_EPHEMERAL;
     for (int time = 0; time < TWICE; time++) {
         struct answer made = { .recorder = r };
         struct answer got = { .recorder = r };
@@ -279,10 +274,10 @@ TEST(an_expiry_between_is_no_error)
 
         disconnect(proxy, s);
         ok(zkr_session_create_async(s, in_dir(time == 0 ? "one" : "two"), "", 0,
-                                    &opts, -1, on_answer, &made));
+                                    OPTS(create, .mode = ZKR_CREATE_EPHEMERAL),
+                                    -1, on_answer, &made));
         ok(zkr_session_get_async(s, dir, -1, on_answer, &got));
-        assert_int_equal(session_kill_by_id(server_hosts(the_server), before),
-                         0);
+        expire(s);
         proxy_heal(proxy);
         assert_int_equal(recorded(r, 0), ZKR_OK);
         assert_int_equal(recorded(r, 1), ZKR_OK);

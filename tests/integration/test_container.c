@@ -29,7 +29,7 @@ static void *use_lock(void *arg)
     return NULL;
 }
 
-static bool is_gone(void *path)
+static bool is_gone(const char *path)
 {
     return admin_exists(admin, path, NULL) == ZNONODE;
 }
@@ -46,7 +46,7 @@ TEST(directories_come_and_go_under_the_locks)
     for (int i = 0; i < THREADS; i++)
         thread_join(threads[i]);
     assert_int_equal(u.failed, 0);
-    assert_true(wait_until(is_gone, "/containers", SOON_MS));
+    AWAIT(is_gone("/containers"));
     release(acquire(u.mutex));
     zkr_mutex_free(u.mutex);
 }
@@ -60,7 +60,7 @@ TEST(persistent_parents_stay)
                         OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS));
     release(acquire(m));
     release(acquire(other));
-    assert_true(wait_until(is_gone, "/containers", SOON_MS));
+    AWAIT(is_gone("/containers"));
     assert_int_equal(admin_exists(admin, "/persistent/lock", NULL), ZOK);
 }
 
@@ -82,7 +82,7 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
                                 OPTS(lockable, .flags = locks[i].flags));
         release(GRANT(rwlock_acquire_write, lock, SOON_MS));
     }
-    assert_true(wait_until(is_gone, "/rw/container", SOON_MS));
+    AWAIT(is_gone("/rw/container"));
     assert_int_equal(admin_exists(admin, "/rw/persistent", NULL), ZOK);
     assert_int_equal(admin_exists(admin, "/rw/kazoo", NULL), ZOK);
 }

@@ -4,8 +4,6 @@
  * lost unsaid, whatever the network does. */
 #include "usual.h"
 
-#include <sys/wait.h>
-
 /* Each fault strikes so often. */
 #define TWICE   2
 #define WAIT_MS 1500 /* a busy machine answers sooner */

@@ -96,9 +96,8 @@ TEST(a_release_without_waiting_or_a_connection_is_confirmed)
 
 /* -- a node of ours that turns up late ------------------------------------ */
 
-static bool pauses(void *session)
+static bool pauses(zkr_session *of)
 {
-    struct zkr_session *of = session;
     bool paused = false;
 
     zkr__session_lock(of);
@@ -146,7 +145,7 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     AUTO(mutex) mutex = new_mutex(slow, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     waiter_start(&w, mutex, SOON_MS / 2);
-    assert_true(wait_until(pauses, slow, SOON_MS));
+    AWAIT(pauses(slow));
     create_late(slow, &late);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_children(path, 2);
@@ -236,8 +235,7 @@ TEST(data_changed_on_the_predecessor_wakes_nobody_up)
     zkr_grant *g = acquire(rival);
     struct waiter w;
 
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     for (int i = 0; i < 5; i++)
         assert_int_equal(admin_set(admin, zkr_grant_node(g), "x"), ZOK);
     sleep_ms(50);

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "request/client.h"
+#include "session/watch.h"
 
 /* It has names that headers above have, too. */
 #include "usual.h"
@@ -20,20 +21,10 @@
 static atomic_int wrong_path, wrong_czxid, wrong_child, no_events, no_parent;
 static atomic_int version; /* of all nodes with eight bytes; 0: their own */
 
-void __real_zkr__op_on_reply(zkr_session *of, uintptr_t id,
-                             const struct zkr__zk_reply *reply);
-void __wrap_zkr__op_on_reply(zkr_session *of, uintptr_t id,
-                             const struct zkr__zk_reply *reply);
-int __real_zkr__session_ask(struct zkr_session *session,
-                            const struct zkr__zk_request *asked,
-                            const struct zkr_create_opts *opts,
-                            int64_t deadline, struct zkr_reply **ret_reply);
-int __wrap_zkr__session_ask(struct zkr_session *session,
-                            const struct zkr__zk_request *asked,
-                            const struct zkr_create_opts *opts,
-                            int64_t deadline, struct zkr_reply **ret_reply);
-void __real_zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
-void __wrap_zkr__watch_on_event(struct zkr__watch *watch, bool deleted);
+__typeof__(zkr__op_on_reply) __real_zkr__op_on_reply, __wrap_zkr__op_on_reply;
+__typeof__(zkr__session_ask) __real_zkr__session_ask, __wrap_zkr__session_ask;
+__typeof__(zkr__watch_on_event) __real_zkr__watch_on_event,
+    __wrap_zkr__watch_on_event;
 
 static bool take_one(atomic_int *count)
 {
@@ -119,8 +110,8 @@ TEST(a_child_that_is_a_path_is_not_followed)
 {
     const char *node = textf("%s/x", path);
 
-    assert_int_equal(admin_create(admin, node, NULL), ZOK);
-    assert_int_equal(admin_delete(admin, node), ZOK); /* now it lists */
+    ok(admin_create(admin, node, NULL));
+    ok(admin_delete(admin, node)); /* now it lists */
     atomic_store(&wrong_child, 1);
     is_refused_and_leaves_nothing();
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 0);
@@ -186,9 +177,7 @@ TEST(a_version_below_zero_is_not_expected)
 /* The caller was told ZNONODE, which says nothing of what it asked for. */
 TEST(parents_that_go_again_and_again_are_told)
 {
-    char node[128];
-
-    (void)snprintf(node, sizeof(node), "%s-parent/node", path);
+    const char *node = textf("%s-parent/node", path);
     AUTO(barrier) b = NEW(barrier, s, node, NULL);
     AUTO(counter) c = NEW(counter, s, node, NULL);
     for (int time = 0; time < 2; time++) {
@@ -204,17 +193,15 @@ TEST(parents_that_go_again_and_again_are_told)
  * time to time, also when an answer takes longer than that. */
 TEST(without_events_a_node_is_looked_for_again)
 {
-    zkr_session *ours, *other;
-    zkr_mutex *mine, *closed;
     struct waiter w;
 
     /* It asks the leader about the node ahead after twice that time. */
-    ok(zkr_session_open(proxy_hosts(proxy),
-                        OPTS(session, .session_timeout_ms = SOON_MS), &ours));
-    mine = new_mutex(ours, path);
-    ok(zkr_session_open(server_hosts(the_server),
-                        OPTS(session, .acl = "world:anyone:cdw"), &other));
-    closed = new_mutex(other, path);
+    AUTO(session) ours = open_to(proxy_hosts(proxy),
+                                 OPTS(session, .session_timeout_ms = SOON_MS));
+    AUTO(session) other =
+        open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
+    AUTO(mutex) mine = new_mutex(ours, path);
+    AUTO(mutex) closed = new_mutex(other, path);
     zkr_grant *g = acquire(closed);
     bool watched = admin_exists(admin, zkr_grant_node(g), NULL) == ZOK;
     atomic_store(&no_events, 1);
@@ -232,10 +219,6 @@ TEST(without_events_a_node_is_looked_for_again)
     if (watched)
         AWAIT(proxy_requests(proxy, ZOO_REMOVE_WATCHES) > 0);
     release(w.grant);
-    zkr_mutex_free(mine);
-    zkr_mutex_free(closed);
-    close_session(ours);
-    close_session(other);
 }
 
 /* Then the next write that keeps the lease detects it. */

@@ -3,10 +3,6 @@
  * and what it promises beyond them. */
 #include "usual.h"
 
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-
 enum { MANY = 5 };
 
 struct participant {

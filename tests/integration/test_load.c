@@ -29,13 +29,10 @@ static int setup(void)
 /* It sends nothing by itself, and what is put off stays so. */
 static int setup_slow(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.flags = ZKR_SESSION_NO_LEASE;
-    opts.retry = (struct zkr_retry){ .kind = ZKR_RETRY_FIXED,
-                                     .base_ms = 600000,
-                                     .max_retries = 9 };
-    return setup_with(&opts);
+    return setup_with(OPTS(session, .flags = ZKR_SESSION_NO_LEASE,
+                           .retry = { .kind = ZKR_RETRY_FIXED,
+                                      .base_ms = 600000,
+                                      .max_retries = 9 }));
 }
 
 FIXTURE(setup, usual_teardown)
@@ -165,7 +162,7 @@ TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
 }
 
 /* Each read shows the write before it, and not the one behind it. */
-static bool is_put_off(void *unused)
+static bool is_put_off(void)
 {
     struct zkr_counters counters = ZKR_COUNTERS_INIT;
 
@@ -181,7 +178,7 @@ TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, usual_teardown)
 
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZTHROTTLEDOP);
     ok(zkr_session_set_async(s, data, "new", 3, -1, 500, record_reply, r));
-    assert_true(wait_until(is_put_off, NULL, SOON_MS));
+    AWAIT(is_put_off());
     ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer,
                              (void *)&version));
     assert_true(recorder_wait(r, 1, SOON_MS));

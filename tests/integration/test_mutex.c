@@ -39,22 +39,17 @@ static void give_up_on_it(void)
 /* The answer to the watch has told what the others say of themselves. */
 TEST(the_holder_is_named_where_it_is_known)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    char holder[64];
-
-    opts.label = "nightly export";
-    AUTO(mutex) labelled = NEW(mutex, theirs, path, &opts);
+    AUTO(mutex) labelled =
+        NEW(mutex, theirs, path, OPTS(lockable, .label = "nightly export"));
     zkr_grant *g = acquire(labelled);
     assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     assert_non_null(strstr(zkr_error_detail(), "': is held by '_c_"));
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000'"));
     give_up_on_it();
-    (void)snprintf(holder, sizeof(holder), "(session 0x%" PRIx64 ", host '",
-                   zkr_session_id(theirs));
-    assert_non_null(strstr(zkr_error_detail(), holder));
-    (void)snprintf(holder, sizeof(holder), ", pid '%d', label '%s')",
-                   (int)getpid(), opts.label);
-    assert_non_null(strstr(zkr_error_detail(), holder));
+    assert_has(zkr_error_detail(),
+               textf("(session 0x%" PRIx64 ", host '", zkr_session_id(theirs)));
+    assert_has(zkr_error_detail(),
+               textf(", pid '%d', label 'nightly export')", (int)getpid()));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), FORTY), ZOK);
     give_up_on_it();
     assert_non_null(strstr(zkr_error_detail(), ", who says '" FORTY "')"));
@@ -69,19 +64,18 @@ TEST(the_holder_is_named_where_it_is_known)
 
 TEST(the_node_says_who_holds_it)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+    const char *label = "nightly \"export\" \xc3\xa4";
     char data[1024];
     struct Stat stat;
 
-    opts.label = "nightly \"export\" \xc3\xa4";
-    AUTO(mutex) labelled = NEW(mutex, s, path, &opts);
+    AUTO(mutex) labelled = NEW(mutex, s, path, OPTS(lockable, .label = label));
     zkr_grant *g = acquire(labelled);
     ok(admin_get(admin, zkr_grant_node(g), data, sizeof(data)));
     assert_null(strchr(data, '\n'));
     json_t *record = json_loads(data, 0, NULL);
     assert_non_null(record);
     assert_string_equal(json_string_value(json_object_get(record, "label")),
-                        opts.label);
+                        label);
     assert_int_equal(json_integer_value(json_object_get(record, "pid")),
                      getpid());
     json_decref(record);
@@ -114,8 +108,7 @@ TEST(each_waiter_watches_only_the_node_before_it)
     for (size_t i = 0; i < N; i++) {
         sessions[i] = open_session();
         mutexes[i] = new_mutex(sessions[i], path);
-        waiter_start(&waiters[i], mutexes[i], -1);
-        wait_children(path, i + 2);
+        waiter_queue(&waiters[i], mutexes[i]);
     }
     AWAIT(count_watches() == N + 1); /* the holder's node and its own too */
     char *wchp = server_4lw(the_server, "wchp");

@@ -12,15 +12,12 @@ enum { CONNECT_MS = 1500, PROBE_MS = 250, LATE_MS = 1500 };
 
 static int open_at(const char *hosts, const char *auth, zkr_session **ret_s)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = SESSION_MS;
-    opts.connect_timeout_ms = CONNECT_MS;
-    if (auth != NULL) {
-        opts.auth_scheme = "digest";
-        opts.auth = auth;
-    }
-    return zkr_session_open(hosts, &opts, ret_s);
+    return zkr_session_open(hosts,
+                            OPTS(session, .session_timeout_ms = SESSION_MS,
+                                 .connect_timeout_ms = CONNECT_MS,
+                                 .auth_scheme = auth == NULL ? NULL : "digest",
+                                 .auth = auth),
+                            ret_s);
 }
 
 /* -- servers that refuse -------------------------------------------------- */

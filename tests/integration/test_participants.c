@@ -91,8 +91,7 @@ TEST(a_waiter_hears_it_when_it_holds)
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    waiter_start(&w, m, SOON_MS);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     char *name = nth_child(path, 1);
     ok(zkr_participants_revoke(s, in_dir(name)));
     free(name);
@@ -175,8 +174,7 @@ TEST(a_queue_is_listed_in_its_order)
     for (size_t i = 0; i < WAITERS; i++) {
         sessions[i] = open_session();
         mutexes[i] = new_mutex(sessions[i], path);
-        waiter_start(&w[i], mutexes[i], SOON_MS);
-        wait_children(path, i + 2);
+        waiter_queue(&w[i], mutexes[i]);
     }
     AUTO(participants) list = list_all();
     assert_int_equal(list->count, WAITERS + 1);
@@ -210,8 +208,7 @@ TEST(each_node_names_its_own_thread)
     struct waiter w;
     zkr_grant *g = acquire(m);
 
-    waiter_start(&w, m, -1);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     struct zkr_participants *list = list_all();
     assert_string_not_equal(list->items[0].data, list->items[1].data);
     zkr_participants_free(list);
@@ -459,24 +456,23 @@ TEST(permissions_of_everybody_are_told)
         { ZOO_PERM_DELETE, { "world", "anyone" } },
     };
     struct ACL_vector acl = { 3, entries };
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
+    const struct zkr_participants_opts *with_acl =
+        OPTS(participants, .flags = ZKR_PARTICIPANTS_ACL);
+    struct zkr_participants *none;
 
     make_directory();
-    struct zkr_participants *list =
-        MADE(participants, participants_list, s, path, &o);
+    AUTO(participants) list = list_all();
     assert_int_equal(list->anyone, 0);
-    zkr_participants_free(list);
-    o.flags = ZKR_PARTICIPANTS_ACL;
-    ok(zkr_participants_list(s, path, &o, &list));
-    assert_int_equal(list->anyone, ZOO_PERM_ALL);
-    assert_int_equal(list->acl_error, ZKR_OK);
-    zkr_participants_free(list);
+    AUTO(participants) open = list_with(s, with_acl);
+    assert_int_equal(open->anyone, ZOO_PERM_ALL);
+    assert_int_equal(open->acl_error, ZKR_OK);
     assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
-    ok(zkr_participants_list(s, path, &o, &list));
-    assert_int_equal(list->anyone, ZKR_PERMISSION_READ | ZKR_PERMISSION_DELETE);
-    zkr_participants_free(list);
-    o.flags = 1u << 3;
-    assert_int_equal(zkr_participants_list(s, path, &o, &list), ZKR_EINVAL);
+    AUTO(participants) closed = list_with(s, with_acl);
+    assert_int_equal(closed->anyone,
+                     ZKR_PERMISSION_READ | ZKR_PERMISSION_DELETE);
+    assert_int_equal(zkr_participants_list(
+                         s, path, OPTS(participants, .flags = 1u << 3), &none),
+                     ZKR_EINVAL);
 }
 
 TEST(a_chroot_is_in_front_of_every_path)

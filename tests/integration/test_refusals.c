@@ -16,10 +16,7 @@ static atomic_int refuse_type;
 static atomic_int refuse_count;
 static atomic_int refuse_with;
 
-int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t id);
-int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t id);
+__typeof__(zkr__zk_submit) __real_zkr__zk_submit, __wrap_zkr__zk_submit;
 
 int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
                           uintptr_t id)

@@ -232,9 +232,9 @@ TEST(readers_writers_and_downgrades_never_overlap)
     finish(members, &c);
 }
 
-static bool has_begun_anew(void *session)
+static bool has_begun_anew(zkr_session *s)
 {
-    enum zkr_session_state_kind state = zkr_session_state(session);
+    enum zkr_session_state_kind state = zkr_session_state(s);
 
     return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
@@ -249,7 +249,7 @@ TEST(sessions_that_end_under_them_leave_none_hanging)
     for (int i = 0; i < 15 || (!was_a_race(&c) && i < 150); i++) {
         zkr_session *victim = sessions[i % SESSIONS];
 
-        assert_true(wait_until(has_begun_anew, victim, SOON_MS));
+        AWAIT(has_begun_anew(victim));
         expire(victim);
         sleep_ms(150);
     }

@@ -101,18 +101,15 @@ TEST(a_new_session_begins_at_the_new_servers)
 
 TEST(an_open_that_waits_takes_the_new_servers)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-    zkr_session *s = NULL;
-    zkr_mutex *m;
-
-    opts.connect_timeout_ms = SOON_MS;
     for (int i = 0; i < 2; i++) {
-        ok(zkr_session_open_async("127.0.0.1:1", &opts, NULL, NULL, &s));
+        AUTO(session) s = NULL;
+
+        ok(zkr_session_open_async("127.0.0.1:1",
+                                  OPTS(session, .connect_timeout_ms = SOON_MS),
+                                  NULL, NULL, &s));
         ok(zkr_session_set_servers(s, member(i)));
-        m = new_mutex(s, new_path());
+        AUTO(mutex) m = new_mutex(s, new_path());
         release(acquire(m));
-        zkr_mutex_free(m);
-        close_session(s);
     }
 }
 

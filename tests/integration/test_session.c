@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include <zkrecipes/zhandle.h>
 
@@ -173,7 +172,6 @@ TEST(refused_credentials_end_the_session)
 /* The longest of each is good. */
 TEST(limits_are_reached)
 {
-    struct zkr_session_opts inner = ZKR_SESSION_OPTS_INIT;
     static const uint32_t timeouts[] = { ZKR_SESSION_TIMEOUT_MIN_MS,
                                          ZKR_SESSION_TIMEOUT_MAX_MS };
     char label[ZKR_LABEL_MAX + 1] = "";
@@ -188,14 +186,14 @@ TEST(limits_are_reached)
     m = NULL;
     close_session(s);
     for (size_t i = 0; i < 2; i++) {
-        inner.session_timeout_ms = timeouts[i];
-        inner.chroot = "not a path"; /* is looked at later */
-        assert_int_equal(zkr_session_open(server_hosts(the_server), &inner, &s),
+        const struct zkr_session_opts *opts =
+            OPTS(session, .session_timeout_ms = timeouts[i],
+                 .chroot = "not a path" /* is looked at later */);
+
+        assert_int_equal(zkr_session_open(server_hosts(the_server), opts, &s),
                          ZKR_EPATH);
     }
-    inner.session_timeout_ms = 0;
-    inner.chroot = "/tests";
-    s = open_session_with(&inner);
+    s = open_session_with(OPTS(session, .chroot = "/tests"));
     assert_int_equal(zkr_mutex_new(s, text, NULL, &m), ZKR_ETOOLONG);
     text[ZKR_PATH_MAX - strlen("/tests")] = '\0';
     ok(zkr_mutex_new(s, text, NULL, &m));
@@ -274,15 +272,12 @@ TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
  * just failed; the session then went on without them. */
 TEST(credentials_survive_servers_that_refuse_the_connection)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.auth_scheme = "digest";
-    opts.auth = "smith:secret";
     const char *hosts =
         textf("127.0.0.1:1,127.0.0.1:2,127.0.0.1:3,127.0.0.1:4,%s",
               server_hosts(the_server));
     for (int i = 0; i < 30; i++) {
-        AUTO(session) s = open_to(hosts, &opts);
+        AUTO(session) s = open_to(hosts, OPTS(session, .auth_scheme = "digest",
+                                              .auth = "smith:secret"));
         AUTO(mutex) m = new_mutex(s, new_path());
         release(acquire(m)); /* without them: ZINVALIDACL */
     }
@@ -640,46 +635,34 @@ struct baseline {
     int ephemerals;
 };
 
-/* False when the server has not answered. */
-static bool is_measured(void *baseline)
-{
-    struct baseline *b = baseline;
-
-    *b = (struct baseline){ count_threads(), count_fds(),
-                            server_watch_count(the_server),
-                            server_ephemerals_count(the_server) };
-    return b->watches >= 0 && b->ephemerals >= 0;
-}
-
 static struct baseline measure(void)
 {
-    struct baseline b;
+    struct baseline b = { .threads = count_threads(), .fds = count_fds() };
 
-    assert_true(wait_until(is_measured, &b, SOON_MS));
+    /* The server has not answered when it is negative. */
+    AWAIT((b.watches = server_watch_count(the_server)) >= 0);
+    AWAIT((b.ephemerals = server_ephemerals_count(the_server)) >= 0);
     return b;
 }
 
 /* Not more than before; it may be less, since the client has /dev/urandom open
  * at times. */
-static bool is_back_at(void *arg)
+static bool is_back_at(const struct baseline *before, struct baseline *now)
 {
-    const struct baseline *before = arg;
-    struct baseline now = measure();
-
-    return now.threads <= before->threads && now.fds <= before->fds &&
-           now.watches <= before->watches &&
-           now.ephemerals <= before->ephemerals;
+    *now = measure();
+    return now->threads <= before->threads && now->fds <= before->fds &&
+           now->watches <= before->watches &&
+           now->ephemerals <= before->ephemerals;
 }
 
 static void expect_baseline(struct baseline *b)
 {
-    if (!wait_until(is_back_at, b, SOON_MS)) {
-        struct baseline now = measure();
+    struct baseline now;
 
+    if (!COMES(is_back_at(b, &now), SOON_MS))
         fail_msg("threads %d/%d fds %d/%d watches %d/%d ephemerals %d/%d",
                  now.threads, b->threads, now.fds, b->fds, now.watches,
                  b->watches, now.ephemerals, b->ephemerals);
-    }
 }
 
 TEST(nothing_is_left_after_close)
@@ -775,8 +758,10 @@ static void count_lines_of_path(enum zkr_log_level level, const char *message,
         (void)atomic_fetch_add(&lines->of_path, 1);
 }
 
-static void use_a_lock(zkr_session *s, const char *path)
+/* In a session of its own. */
+static void use_a_lock(const struct zkr_session_opts *opts, const char *path)
 {
+    AUTO(session) s = open_session_with(opts);
     AUTO(mutex) m = new_mutex(s, path);
     zkr_grant *g = acquire(m);
 
@@ -786,28 +771,21 @@ static void use_a_lock(zkr_session *s, const char *path)
 
 TEST(the_hook_of_a_session_gets_its_lines)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     const char *path = new_path();
     struct lines own = { .path = path };
     struct lines others = { .path = path };
+    struct zkr_session_opts opts =
+        *OPTS(session, .log = count_lines_of_path, .log_user = &own);
 
     zkr_log_set(ZKR_LOG_DEBUG, count_lines_of_path, &others);
-    opts.log = count_lines_of_path;
-    opts.log_user = &own;
-    zkr_session *quiet = open_session_with(&opts); /* from warnings on */
-    use_a_lock(quiet, path);
-    close_session(quiet);
+    use_a_lock(&opts, path); /* from warnings on */
     assert_int_equal(atomic_load(&own.of_path), 0);
     opts.log_level = ZKR_LOG_DEBUG;
-    zkr_session *s = open_session_with(&opts);
-    use_a_lock(s, path);
-    close_session(s);
+    use_a_lock(&opts, path);
     int count = atomic_load(&own.of_path);
     assert_true(count > 0);
     assert_int_equal(atomic_load(&others.of_path), 0);
-    s = open_session();
-    use_a_lock(s, path);
-    close_session(s);
+    use_a_lock(NULL, path);
     assert_true(atomic_load(&others.of_path) > 0);
     assert_int_equal(atomic_load(&own.of_path), count);
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
@@ -896,15 +874,13 @@ TEST(why_there_is_no_connection_is_told)
  * question to a grant that it still had called the hook. */
 TEST(the_hook_of_a_closed_session_is_not_called)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     const char *path = new_path();
     struct lines own = { .path = path };
 
-    opts.log = count_lines_of_path;
-    opts.log_user = &own;
-    opts.log_level = ZKR_LOG_DEBUG;
     for (int i = 0; i < 2; i++) {
-        zkr_session *s = open_session_with(&opts);
+        zkr_session *s = open_session_with(
+            OPTS(session, .log = count_lines_of_path, .log_user = &own,
+                 .log_level = ZKR_LOG_DEBUG));
         AUTO(mutex) m = new_mutex(s, path);
         AUTO(grant) g = acquire(m);
 

@@ -5,7 +5,6 @@
 
 #include <dirent.h>
 #include <signal.h>
-#include <time.h>
 
 enum { THREADS_MAX = 64, ROUNDS = 200, TIMEOUT_MS = 200, LATE_MS = 300 };
 

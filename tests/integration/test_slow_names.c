@@ -88,11 +88,6 @@ TEST(deadlines_do_not_wait_for_a_name_server)
 }
 
 /* The thread that was left behind ends when the name server has answered. */
-static bool is_alone(void *threads)
-{
-    return count_threads() <= *(int *)threads;
-}
-
 TEST(an_open_does_not_wait_for_a_name_server)
 {
     zkr_session *s = NULL;
@@ -108,7 +103,7 @@ TEST(an_open_does_not_wait_for_a_name_server)
                                    ? DEADLINE_MS + 2500 /* as documented */
                                    : SLOW_MS / 2));
     make_slow(NOBODY, pthread_self());
-    assert_true(wait_until(is_alone, &threads, SOON_MS));
+    AWAIT(count_threads() <= threads);
 }
 
 /* The connector is waiting for the name server when the session is closed. */
@@ -141,7 +136,7 @@ TEST(a_close_does_not_wait_for_a_name_server)
     zkr_mutex_free(rival);
     close_session(other);
     make_slow(NOBODY, pthread_self());
-    assert_true(wait_until(is_alone, &threads, SOON_MS));
+    AWAIT(count_threads() <= threads);
 }
 
 /* Regression: the connector asked the name server for a scout, and the close of
@@ -167,7 +162,7 @@ TEST(a_close_does_not_wait_for_a_scout)
                          round == 0 ? ZKR_EPENDING : ZKR_OK);
         assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
         make_slow(NOBODY, pthread_self());
-        assert_true(wait_until(is_alone, &threads, SOON_MS));
+        AWAIT(count_threads() <= threads);
         if (round == 0)
             assert_int_equal(server_restart(the_server), SERVER_OK);
     }

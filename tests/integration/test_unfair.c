@@ -98,10 +98,8 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
     release(take(same_session));
 }
 
-static bool has_claim(void *session)
+static bool has_claim(zkr_session *of)
 {
-    struct zkr_session *of = session;
-
     zkr__session_lock(of);
     bool any = !zkr__list_empty(&zkr__locks_of(of)->claims);
     zkr__session_unlock(of);
@@ -117,7 +115,7 @@ TEST(a_node_of_another_session_is_not_ours)
 
     proxy_freeze(proxy);
     waiter_start_by(&w, zkr_unfair_mutex_acquire, m, SESSION_MS / 2);
-    assert_true(wait_until(has_claim, s, SOON_MS));
+    AWAIT(has_claim(s));
     zkr__session_lock(s);
     (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,
                                       struct zkr__claim, link)

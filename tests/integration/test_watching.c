@@ -827,8 +827,7 @@ TEST(a_waiting_claim_goes_on_watching)
     zkr_grant *g = acquire(rival);
     struct waiter w;
 
-    waiter_start(&w, m, SOON_MS);
-    wait_children(path, 2);
+    waiter_queue(&w, m);
     settle(s);
     struct log *log = watch_by(s, zkr_grant_node(g), ZKR_WATCH_EXISTS);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
