@@ -97,7 +97,6 @@ static int enter(zkr_session *session, char **words, char *answer)
 
 static int leave(zkr_session *session, char **words, char *answer)
 {
-    (void)session;
     (void)snprintf(answer, GATHERED_MAX, "left");
     return busy(zkr_double_barrier_leave(member, strtol(words[1], NULL, 10)),
                 answer);

@@ -2,8 +2,6 @@
 /* A pair: two workers on one path, to check whether one waits for the other. */
 #include "clients.h"
 
-#include <inttypes.h>
-
 enum { PER_KIND = 2, WORKER_SESSION_MS = 10000 };
 
 #define CLIENT(kind, layout)                                                   \

@@ -21,14 +21,9 @@ static const char *use_by_turns(const struct side *ours,
     return path;
 }
 
-static bool is_gone(void *path)
-{
-    return admin_exists(admin, path, NULL) == ZNONODE;
-}
-
 static void await_gone(const char *path)
 {
-    if (!wait_until(is_gone, (void *)path, SOON_MS))
+    if (!COMES(admin_exists(admin, path, NULL) == ZNONODE, SOON_MS))
         fail_msg("%s stays", path);
 }
 

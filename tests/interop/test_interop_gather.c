@@ -7,6 +7,11 @@ enum { ADDS = 150, ADDERS = 4 };
 
 static const enum kind kinds[] = { KIND_C, KIND_CURATOR };
 
+static struct worker *member(int i)
+{
+    return worker_of(kinds[i % 2], i / 2);
+}
+
 /* -- counters -------------------------------------------------------------- */
 
 struct sum {
@@ -41,57 +46,50 @@ static int number_of(const char *kind, const char *path)
     return numbers[0];
 }
 
-static void both_count(const char *kind, bool with_mutex)
+static const struct {
+    const char *name;
+    const char *kind;
+    bool with_mutex;
+} counts[] = {
+    { "c_and_curator_count_one_atomic_long", "long", false },
+    { "c_and_curator_take_the_mutex_of_one_atomic_long", "long", true },
+    { "c_and_curator_count_one_shared_count", "shared", false },
+};
+
+/* What a worker is told as the path of the mutex. */
+static const char *lock_of(const char *path, bool with_mutex)
+{
+    return with_mutex ? textf("%s-lock", path) : "-";
+}
+
+TEST_ROWS(both_count, counts, row)
 {
     const char *path = new_path();
     struct sum sum = { 0, 0 };
-    char lock[128] = "-";
 
-    if (with_mutex)
-        (void)snprintf(lock, sizeof(lock), "%s-lock", path);
-    assert_int_equal(number_of(kind, path), 0);
-    for (int i = 0; i < 2; i++) {
-        for (int k = 0; k < 2; k++)
-            worker_tell(worker_of(kinds[i], k), "add %s %s %s %d", kind, path,
-                        lock, ADDS);
-    }
-    for (int i = 0; i < 2; i++) {
-        for (int k = 0; k < 2; k++)
-            collect(worker_of(kinds[i], k), &sum);
-    }
+    assert_int_equal(number_of(row->kind, path), 0);
+    for (int i = 0; i < ADDERS; i++)
+        worker_tell(member(i), "add %s %s %s %d", row->kind, path,
+                    lock_of(path, row->with_mutex), ADDS);
+    for (int i = 0; i < ADDERS; i++)
+        collect(member(i), &sum);
     assert_int_equal(sum.unknown, 0);
-    assert_int_equal(number_of(kind, path), ADDERS * ADDS);
-}
-
-TEST(c_and_curator_count_one_atomic_long)
-{
-    both_count("long", false);
-}
-
-TEST(c_and_curator_take_the_mutex_of_one_atomic_long)
-{
-    both_count("long", true);
-}
-
-TEST(c_and_curator_count_one_shared_count)
-{
-    both_count("shared", false);
+    assert_int_equal(number_of(row->kind, path), ADDERS * ADDS);
 }
 
 TEST(kazoo_counts_one_shared_count_with_us)
 {
     const char *path = new_path();
     struct sum sum = { 0, 0 };
-    char number[64];
 
     for (int kind = 0; kind < KINDS; kind++)
         worker_tell(worker_of(kind, 0), "add shared %s - %d", path, ADDS);
     for (int kind = 0; kind < KINDS; kind++)
         collect(worker_of(kind, 0), &sum);
     assert_int_equal(sum.unknown, 0);
-    (void)snprintf(number, sizeof(number), "number %d", KINDS * ADDS);
     for (int kind = 0; kind < KINDS; kind++)
-        worker_do(worker_of(kind, 0), number, "number shared %s", path);
+        worker_do(worker_of(kind, 0), textf("number %d", KINDS * ADDS),
+                  "number shared %s", path);
 }
 
 /* A text of as many characters as our number has bytes: the last character is
@@ -140,7 +138,6 @@ static void disturb(struct proxy *proxy)
         }
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         proxy_cut(proxy);
-        server_kill9(the_server);
         restart_server();
         proxy_heal(proxy);
     }
@@ -151,18 +148,16 @@ static void under_faults(const char *kind, bool with_mutex)
     struct worker workers[ADDERS] = { { 0 } };
     const char *path = new_path();
     struct sum sum = { 0, 0 };
-    char lock[128] = "-";
     struct proxy *proxy;
 
-    if (with_mutex)
-        (void)snprintf(lock, sizeof(lock), "%s-lock", path);
     assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
     for (int i = 0; i < ADDERS; i++) {
         worker_start(&workers[i], kinds[i % 2], i);
         worker_open(&workers[i], proxy_hosts(proxy), 10000);
     }
     for (int i = 0; i < ADDERS; i++)
-        worker_tell(&workers[i], "add %s %s %s %d", kind, path, lock, ADDS);
+        worker_tell(&workers[i], "add %s %s %s %d", kind, path,
+                    lock_of(path, with_mutex), ADDS);
     disturb(proxy);
     for (int i = 0; i < ADDERS; i++)
         collect(&workers[i], &sum);
@@ -189,14 +184,22 @@ TEST(nobody_counts_a_shared_count_twice)
 
 /* -- barriers -------------------------------------------------------------- */
 
-static void c_waits_at_one_barrier_with(enum kind other)
+static const struct {
+    const char *name;
+    enum kind other;
+} barriers[] = {
+    { "c_and_curator_wait_at_one_barrier", KIND_CURATOR },
+    { "c_and_kazoo_wait_at_one_barrier", KIND_KAZOO },
+};
+
+TEST_ROWS(both_wait, barriers, row)
 {
-    const enum kind both[] = { KIND_C, other };
+    const enum kind both[] = { KIND_C, row->other };
 
     for (int i = 0; i < 2; i++) {
         struct worker *setter = worker_of(both[i], 0);
         struct worker *waiters[2] = { worker_of(KIND_C, 1),
-                                      worker_of(other, 1) };
+                                      worker_of(row->other, 1) };
         struct worker *remover = worker_of(both[1 - i], 0);
         const char *path = new_path();
 
@@ -214,26 +217,10 @@ static void c_waits_at_one_barrier_with(enum kind other)
     }
 }
 
-TEST(c_and_curator_wait_at_one_barrier)
-{
-    c_waits_at_one_barrier_with(KIND_CURATOR);
-}
-
-TEST(c_and_kazoo_wait_at_one_barrier)
-{
-    c_waits_at_one_barrier_with(KIND_KAZOO);
-}
-
-static struct worker *member(int i)
-{
-    return worker_of(kinds[i % 2], i / 2);
-}
-
 static void all_enter(const char *path)
 {
-    char ready[128];
+    const char *ready = textf("%s/ready", path);
 
-    (void)snprintf(ready, sizeof(ready), "%s/ready", path);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(admin_exists(admin, ready, NULL), ZNONODE);
         worker_tell(member(i), "enter %s 4 %d", path, SOON_MS);

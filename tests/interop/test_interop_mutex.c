@@ -154,19 +154,19 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
 /* A bound of one, and a longer one, each several times. */
 TEST(curator_waits_for_a_bounded_number_of_grants)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     AUTO(session) s = open_session();
 
-    opts.retain_ms = 600000;
-    for (opts.retain_max = 1; opts.retain_max <= 4; opts.retain_max += 3) {
+    for (uint32_t most = 1; most <= 4; most += 3) {
         struct worker *us;
         struct worker *them;
         const char *path =
             pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
 
-        AUTO(mutex) m = NEW(mutex, s, path, &opts);
+        AUTO(mutex) m =
+            NEW(mutex, s, path,
+                OPTS(lockable, .retain_ms = 600000, .retain_max = most));
         release(acquire(m)); /* it stays */
         for (int i = 0; i < 3; i++)
-            pass_by_curator(s, m, them, opts.retain_max);
+            pass_by_curator(s, m, them, most);
     }
 }

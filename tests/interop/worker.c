@@ -53,16 +53,18 @@ static void answer(const char *format, ...)
         exit(1);
 }
 
-static void answer_failed(int rc)
+/* Answers what has failed, or, when nothing has, that it is done. */
+static void answer_rc(int rc, const char *done)
 {
-    answer("failed: %s: %s", zkr_strerror(rc), zkr_error_detail());
+    if (rc != ZKR_OK)
+        answer("failed: %s: %s", zkr_strerror(rc), zkr_error_detail());
+    else
+        answer("%s", done);
 }
 
 static void on_event(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
 {
-    (void)grant;
-    (void)user;
     if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
         answer("asked");
 }
@@ -84,7 +86,7 @@ static void do_open(char **words)
     opts.session_timeout_ms = (uint32_t)strtoul(words[2], NULL, 10);
     int rc = zkr_session_open(words[1], &opts, &session);
     if (rc != ZKR_OK)
-        answer_failed(rc);
+        answer_rc(rc, NULL);
     else
         answer("open %" PRIx64, (uint64_t)zkr_session_id(session));
 }
@@ -103,81 +105,64 @@ static void free_locks(void)
 
 static void do_close(char **words)
 {
-    (void)words;
     free_locks();
     int rc = zkr_session_close(session);
     session = NULL;
-    if (rc != ZKR_OK)
-        answer_failed(rc);
-    else
-        answer("closed");
+    answer_rc(rc, "closed");
 }
 
-static int new_mutex(const char *path, const char *limit, bool kazoo)
+static int new_mutex(const char *path, const char *limit,
+                     struct zkr_lockable_opts *opts)
 {
-    (void)limit;
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-
-    opts.label = my_name;
-    opts.flags = kazoo ? ZKR_KAZOO_LAYOUT : 0;
-    return zkr_mutex_new(session, path, &opts, &mutex);
+    return zkr_mutex_new(session, path, opts, &mutex);
 }
 
-static int new_rwlock(const char *path, const char *limit, bool kazoo)
+static int new_rwlock(const char *path, const char *limit,
+                      struct zkr_lockable_opts *opts)
 {
-    (void)limit;
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-
-    opts.label = my_name;
-    opts.flags = kazoo ? ZKR_KAZOO_LAYOUT : 0;
-    return zkr_rwlock_new(session, path, &opts, &rwlock);
+    return zkr_rwlock_new(session, path, opts, &rwlock);
 }
 
-static int new_participant(const char *path, enum zkr_lockable_flags layout)
+static int new_leader(const char *path, const char *limit,
+                      struct zkr_lockable_opts *layout)
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
 
     opts.id = my_name;
     opts.id_size = strlen(my_name);
-    opts.flags = layout;
+    opts.flags = layout->flags;
     return zkr_leader_new(session, path, &opts, NULL, NULL, &leader);
 }
 
-static int new_leader(const char *path, const char *limit, bool kazoo)
+static int new_selector(const char *path, const char *limit,
+                        struct zkr_lockable_opts *opts)
 {
-    (void)limit;
-    return new_participant(path, kazoo ? ZKR_KAZOO_LAYOUT : 0);
+    opts->flags = ZKR_SELECTOR_LAYOUT;
+    return new_leader(path, limit, opts);
 }
 
-static int new_selector(const char *path, const char *limit, bool kazoo)
+static int new_semaphore(const char *path, const char *limit,
+                         struct zkr_lockable_opts *opts)
 {
-    (void)limit;
-    (void)kazoo;
-    return new_participant(path, ZKR_SELECTOR_LAYOUT);
-}
-
-static int new_semaphore(const char *path, const char *limit, bool kazoo)
-{
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     bool shared = limit[0] == '/';
 
-    (void)kazoo;
-    opts.label = my_name;
-    opts.limit_path = shared ? limit : NULL;
+    opts->flags = 0;
+    opts->limit_path = shared ? limit : NULL;
     return zkr_semaphore_new(session, path,
                              shared ? 1 : (uint32_t)strtoul(limit, NULL, 10),
-                             &opts, &semaphore);
+                             opts, &semaphore);
 }
 
-static int new_semaphore_of_one(const char *path, const char *limit, bool kazoo)
+static int new_semaphore_of_one(const char *path, const char *limit,
+                                struct zkr_lockable_opts *opts)
 {
-    (void)limit;
-    return new_semaphore(path, "1", kazoo);
+    return new_semaphore(path, "1", opts);
 }
 
 static const struct {
     const char *name;
-    int (*make)(const char *path, const char *limit, bool kazoo);
+    int (*make)(const char *path, const char *limit,
+                struct zkr_lockable_opts *opts);
 } recipes[] = {
     { "mutex", new_mutex },         { "rw", new_rwlock },
     { "latch", new_leader },        { "selector", new_selector },
@@ -186,26 +171,24 @@ static const struct {
 
 static void do_lock(char **words)
 {
-    bool kazoo = strcmp(words[2], "kazoo") == 0;
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     char *limit = NULL;
     const char *recipe = strtok_r(words[1], ":", &limit);
     int rc = ZKR_EINVAL;
 
+    opts.label = my_name;
+    opts.flags = strcmp(words[2], "kazoo") == 0 ? ZKR_KAZOO_LAYOUT : 0;
     free_locks();
     listening = false;
     for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++) {
         if (strcmp(recipe, recipes[i].name) == 0)
-            rc = recipes[i].make(words[3], limit, kazoo);
+            rc = recipes[i].make(words[3], limit, &opts);
     }
-    if (rc != ZKR_OK)
-        answer_failed(rc);
-    else
-        answer("lock");
+    answer_rc(rc, "lock");
 }
 
 static void do_listen(char **words)
 {
-    (void)words;
     listening = true;
     answer("listening");
 }
@@ -262,7 +245,7 @@ static void do_acquire(char **words)
     else if (rc == ZKR_EBUSY || rc == ZKR_ETIMEDOUT)
         answer("busy");
     else
-        answer_failed(rc);
+        answer_rc(rc, NULL);
 }
 
 static int release(zkr_grant *grant)
@@ -288,10 +271,7 @@ static void do_release(char **words)
     int rc = semaphore != NULL ? return_leases() : release(grants[mode]);
 
     grants[mode] = NULL;
-    if (rc != ZKR_OK)
-        answer_failed(rc);
-    else
-        answer("released");
+    answer_rc(rc, "released");
 }
 
 static void do_leader(char **words)
@@ -299,12 +279,11 @@ static void do_leader(char **words)
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
 
-    (void)words;
     opts.reads = 1;
     int rc =
         zkr_participants_list(session, zkr_leader_path(leader), &opts, &list);
     if (rc != ZKR_OK)
-        answer_failed(rc);
+        answer_rc(rc, NULL);
     else
         answer("leader %s", list->count > 0 ? list->items[0].data : "");
     zkr_participants_free(list);
@@ -312,21 +291,15 @@ static void do_leader(char **words)
 
 static void do_revoke(char **words)
 {
-    int rc = zkr_participants_revoke(session, words[1]);
-
-    if (rc != ZKR_OK)
-        answer_failed(rc);
-    else
-        answer("revoked");
+    answer_rc(zkr_participants_revoke(session, words[1]), "revoked");
 }
 
 static void do_downgrade(char **words)
 {
     int rc = zkr_rwlock_downgrade(rwlock, grants[WRITE], &grants[READ]);
 
-    (void)words;
     if (rc != ZKR_OK) {
-        answer_failed(rc);
+        answer_rc(rc, NULL);
         return;
     }
     zkr_grant_free(grants[WRITE]);
