@@ -322,6 +322,30 @@ void delete_nth_child(const char *path, size_t n)
     ok(admin_delete(admin, textf("%s/%s", path, name)));
 }
 
+void node_has(const char *path, const char *text)
+{
+    char data[1024];
+
+    ok(admin_get(admin, path, data, sizeof(data)));
+    assert_string_equal(data, text);
+}
+
+struct zkr_counters session_stats(zkr_session *s)
+{
+    struct zkr_counters all = ZKR_COUNTERS_INIT;
+
+    ok(zkr_session_stats(s, &all));
+    return all;
+}
+
+struct zkr_counters lock_stats(zkr_lockable *lock)
+{
+    struct zkr_counters all = ZKR_COUNTERS_INIT;
+
+    ok(zkr_lockable_stats(lock, &all));
+    return all;
+}
+
 void wait_watches(int count)
 {
     AWAIT(server_watch_count(the_server) == count);
@@ -403,6 +427,22 @@ void record_grant(zkr_grant *g, const struct zkr_grant_event *e, void *recorder)
                  (int64_t)e->loss);
 }
 
+void record_reply(int error, const struct zkr_reply *reply, void *recorder)
+{
+    recorder_add(recorder, error, reply != NULL);
+}
+
+void record_commit(int error, zkr_txn *txn, void *recorder)
+{
+    recorder_add(recorder, error, 0);
+}
+
+void record_watch(int error, const struct zkr_reply *reply,
+                  enum zkr_watch_why why, void *recorder)
+{
+    recorder_add(recorder, error, (int64_t)why);
+}
+
 void record_release(int error, void *recorder)
 {
     recorder_add(recorder, error, 0);
@@ -425,7 +465,8 @@ zkr_grant *recorded_grant(struct recorder *r, size_t i)
 {
     int64_t value = 0;
 
-    assert_true(recorder_get(r, i, NULL, &value));
+    ok(recorded(r, i));
+    (void)recorder_get(r, i, NULL, &value);
     return (zkr_grant *)(intptr_t)value;
 }
 

@@ -129,8 +129,13 @@ void wait_children(const char *path, size_t count);
 char *nth_child(const char *path, size_t n);
 size_t count_children(const char *path);
 void delete_nth_child(const char *path, size_t n);
+/* The data of a node are that text. */
+void node_has(const char *path, const char *text);
 /* Until the server has that many watches, of all sessions. */
 void wait_watches(int count);
+
+struct zkr_counters session_stats(zkr_session *s);
+struct zkr_counters lock_stats(zkr_lockable *lock);
 
 void wait_session_state(zkr_session *s, enum zkr_session_state_kind state);
 /* Break the connection through the proxy; let it be made again: until the
@@ -159,12 +164,18 @@ void record_session(zkr_session *s, const struct zkr_session_event *e,
                     void *recorder);
 void record_grant(zkr_grant *g, const struct zkr_grant_event *e,
                   void *recorder);
-void record_release(int error, void *recorder);
+void record_release(int error, void *recorder); /* of an open as well */
+void record_reply(int error, const struct zkr_reply *reply, void *recorder);
+void record_commit(int error, zkr_txn *txn, void *recorder);
+/* The value is why. */
+void record_watch(int error, const struct zkr_reply *reply,
+                  enum zkr_watch_why why, void *recorder);
 /* Keeps the grant: the value is the pointer. */
 void record_acquire(int error, zkr_grant *g, void *recorder);
 /* Of an acquire of several, all of which it frees: the value is how many. */
 void record_grants(int error, zkr_grant *const *grants, size_t count,
                    void *recorder);
+/* When it has come; fails when it is none. */
 zkr_grant *recorded_grant(struct recorder *r, size_t i);
 /* Returns the code of the i-th event, when it has come. */
 int recorded(struct recorder *r, size_t i);

@@ -56,12 +56,7 @@ void make_directory(void)
 
 const char *in_dir(const char *name)
 {
-    static char full[4][1400];
-    static size_t next;
-    char *one = full[next++ % 4];
-
-    (void)snprintf(one, sizeof(full[0]), "%s/%s", path, name);
-    return one;
+    return textf("%s/%s", path, name);
 }
 
 void make_with(const char *name, const char *data, int flags)

@@ -29,7 +29,7 @@ int proxied_teardown(void);
 void open_proxied(const struct zkr_retry *retry); /* zeros: the default */
 
 void make_directory(void);
-/* Below the directory; the last four results are valid. */
+/* Below the directory. */
 const char *in_dir(const char *name);
 /* A node, with what is missing above it. */
 void make(const char *name, const char *data);

@@ -32,59 +32,28 @@ static bool fails(void)
     return true;
 }
 
-void *faulty_malloc(size_t size);
-void *faulty_calloc(size_t count, size_t size);
-void *faulty_realloc(void *p, size_t size);
-char *faulty_strdup(const char *text);
-char *faulty_strndup(const char *text, size_t len);
-FILE *faulty_fopen(const char *path, const char *mode);
-int faulty_eventfd(unsigned count, int flags);
-int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*start)(void *), void *arg);
-int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len);
+/* The library calls these: see meson.build. */
+#define FAULTY(type, name, parameters, arguments, failure)                     \
+    type faulty_##name parameters;                                             \
+    type faulty_##name parameters                                              \
+    {                                                                          \
+        return fails() ? (failure) : name arguments;                           \
+    }
 
-void *faulty_malloc(size_t size)
-{
-    return fails() ? NULL : malloc(size);
-}
-
-void *faulty_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : calloc(count, size);
-}
-
-void *faulty_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : realloc(p, size);
-}
-
-char *faulty_strdup(const char *text)
-{
-    return fails() ? NULL : strdup(text);
-}
-
-char *faulty_strndup(const char *text, size_t len)
-{
-    return fails() ? NULL : strndup(text, len);
-}
-
-FILE *faulty_fopen(const char *path, const char *mode)
-{
-    return fails() ? NULL : fopen(path, mode);
-}
-
-int faulty_eventfd(unsigned count, int flags)
-{
-    return fails() ? -1 : eventfd(count, flags);
-}
-
-int faulty_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                          void *(*start)(void *), void *arg)
-{
-    return fails() ? EAGAIN : pthread_create(thread, attr, start, arg);
-}
+FAULTY(void *, malloc, (size_t size), (size), NULL)
+FAULTY(void *, calloc, (size_t count, size_t size), (count, size), NULL)
+FAULTY(void *, realloc, (void *p, size_t size), (p, size), NULL)
+FAULTY(char *, strdup, (const char *text), (text), NULL)
+FAULTY(char *, strndup, (const char *text, size_t len), (text, len), NULL)
+FAULTY(FILE *, fopen, (const char *path, const char *mode), (path, mode), NULL)
+FAULTY(int, eventfd, (unsigned count, int flags), (count, flags), -1)
+FAULTY(int, pthread_create,
+       (pthread_t * thread, const pthread_attr_t *attr, void *(*start)(void *),
+        void *arg),
+       (thread, attr, start, arg), EAGAIN)
 
 /* The client allocates, and does not check the result. */
+int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len);
 int faulty_allocate_ACL_vector(struct ACL_vector *v, int32_t len)
 {
     if (!fails())
@@ -398,12 +367,6 @@ static void write_together(zkr_session *s, const char *path)
     zkr_txn_free(t);
 }
 
-static void record_reply(int error, const struct zkr_reply *reply,
-                         void *recorder)
-{
-    recorder_add(recorder, error, reply != NULL);
-}
-
 static void use_client(zkr_session *s)
 {
     AUTO(recorder) answers = recorder_new();
@@ -432,11 +395,6 @@ static void use_listener(zkr_session *s)
     (void)CAN(zkr_session_set_servers(s, server_hosts(the_server)));
 }
 
-static void record_open(int error, void *recorder)
-{
-    recorder_add(recorder, error, 0);
-}
-
 static void open_another(zkr_session *unused)
 {
     AUTO(recorder) opened = recorder_new();
@@ -446,17 +404,11 @@ static void open_another(zkr_session *unused)
                              OPTS(session, .acl = "world:anyone:cdrwa"), &s)))
         close_session(s);
     s = NULL;
-    if (CAN(zkr_session_open_async(server_hosts(the_server), NULL, record_open,
-                                   opened, &s))) {
+    if (CAN(zkr_session_open_async(server_hosts(the_server), NULL,
+                                   record_release, opened, &s))) {
         assert_true(recorder_wait(opened, 1, SOON_MS));
         close_session(s);
     }
-}
-
-static void record_watch(int error, const struct zkr_reply *reply,
-                         enum zkr_watch_why why, void *recorder)
-{
-    recorder_add(recorder, error, (int64_t)why);
 }
 
 /* What there is no memory for is told later. */

@@ -10,12 +10,6 @@ static int64_t czxid(const char *node)
     return stat.czxid;
 }
 
-static int64_t make_one(const char *name)
-{
-    make(name, NULL);
-    return czxid(in_dir(name));
-}
-
 FIXTURE(onlooker_setup, onlooker_teardown)
 
 TEST(a_broken_holder_is_lost_and_the_next_holds)
@@ -72,7 +66,8 @@ TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
 TEST(a_refusal_of_the_server_is_told)
 {
     make_directory();
-    int64_t token = make_one("lock-0000000000");
+    make("lock-0000000000", NULL);
+    int64_t token = czxid(in_dir("lock-0000000000"));
     forbid(path, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
     assert_int_equal(
         zkr_participants_break(s, in_dir("lock-0000000000"), token, 0),

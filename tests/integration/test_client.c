@@ -28,15 +28,10 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-/* A path in the directory of the test; the last eight stay. */
+/* A path in the directory of the test. */
 static const char *in_dir(const char *name)
 {
-    static char paths[8][128];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-
-    (void)snprintf(path, sizeof(paths[0]), "%s/%s", dir, name);
-    return path;
+    return textf("%s/%s", dir, name);
 }
 
 static int make(const char *path, const char *data)

@@ -61,39 +61,28 @@ static bool fails(void *caller)
     return true;
 }
 
-#define FAILS() fails(__builtin_return_address(0))
+/* The client calls these: see meson.build. */
+#define FAULTY(type, name, parameters, arguments, failure)                     \
+    type client_##name parameters;                                             \
+    type client_##name parameters                                              \
+    {                                                                          \
+        return fails(__builtin_return_address(0)) ? (failure)                  \
+                                                  : name arguments;            \
+    }
 
-void *client_malloc(size_t size);
-void *client_calloc(size_t count, size_t size);
+FAULTY(void *, malloc, (size_t size), (size), NULL)
+FAULTY(void *, calloc, (size_t count, size_t size), (count, size), NULL)
+FAULTY(char *, strdup, (const char *text), (text), NULL)
+FAULTY(int, getaddrinfo,
+       (const char *host, const char *port, const struct addrinfo *hints,
+        struct addrinfo **info),
+       (host, port, hints, info), EAI_MEMORY)
+
 void *client_realloc(void *p, size_t size);
-char *client_strdup(const char *text);
-int client_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints, struct addrinfo **info);
-
-void *client_malloc(size_t size)
-{
-    return FAILS() ? NULL : malloc(size);
-}
-
-void *client_calloc(size_t count, size_t size)
-{
-    return FAILS() ? NULL : calloc(count, size);
-}
-
 void *client_realloc(void *p, size_t size)
 {
-    return !grows && FAILS() ? NULL : realloc(p, size);
-}
-
-char *client_strdup(const char *text)
-{
-    return FAILS() ? NULL : strdup(text);
-}
-
-int client_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints, struct addrinfo **info)
-{
-    return FAILS() ? EAI_MEMORY : getaddrinfo(host, port, hints, info);
+    return !grows && fails(__builtin_return_address(0)) ? NULL
+                                                        : realloc(p, size);
 }
 
 /* -- the process of one failure ------------------------------------------- */
@@ -252,16 +241,6 @@ static void settle_down(zkr_session *s)
         MUST(zkr_session_sync(s, SOON_MS));
 }
 
-static void on_reply(int error, const struct zkr_reply *reply, void *user)
-{
-    recorder_add(answers, error, 0);
-}
-
-static void on_commit(int error, zkr_txn *txn, void *user)
-{
-    recorder_add(answers, error, 0);
-}
-
 /* Waits for the result of the call that has returned `rc`; whether it is the
  * only one is known when the session has been closed. */
 static void await_answer(int rc)
@@ -286,19 +265,20 @@ static void await_answer(int rc)
         await_answer(call);                                                    \
     }
 
-ANSWERED(get, zkr_session_get_async(s, name, SOON_MS, on_reply, NULL))
-ANSWERED(exists, zkr_session_exists_async(s, name, SOON_MS, on_reply, NULL))
-ANSWERED(children,
-         zkr_session_children_async(s, "/starved", SOON_MS, on_reply, NULL))
-ANSWERED(sync_up, zkr_session_sync_async(s, SOON_MS, on_reply, NULL))
+ANSWERED(get, zkr_session_get_async(s, name, SOON_MS, record_reply, answers))
+ANSWERED(exists,
+         zkr_session_exists_async(s, name, SOON_MS, record_reply, answers))
+ANSWERED(children, zkr_session_children_async(s, "/starved", SOON_MS,
+                                              record_reply, answers))
+ANSWERED(sync_up, zkr_session_sync_async(s, SOON_MS, record_reply, answers))
 ANSWERED(set, zkr_session_set_async(s, name, "abc", 3, ZKR_ANY_VERSION, SOON_MS,
-                                    on_reply, NULL))
+                                    record_reply, answers))
 ANSWERED(create_below,
          zkr_session_create_async(s, textf("%s/n", name), "abc", 3,
                                   OPTS(create,
                                        .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
                                        .acl = "world:anyone:cdrwa"),
-                                  SOON_MS, on_reply, NULL))
+                                  SOON_MS, record_reply, answers))
 
 static void delete_below(zkr_session *s)
 {
@@ -307,7 +287,7 @@ static void delete_below(zkr_session *s)
     MUST(zkr_session_create(s, path, "", 0, NULL, SOON_MS, NULL));
     begin();
     await_answer(zkr_session_delete_async(s, path, ZKR_ANY_VERSION, SOON_MS,
-                                          on_reply, NULL));
+                                          record_reply, answers));
 }
 
 /* When zoo_amulti() has no memory to encode an operation it frees, instead of
@@ -325,13 +305,7 @@ static void commit(zkr_session *s)
     MUST(zkr_txn_delete(t, path, ZKR_ANY_VERSION));
     grows = true;
     begin();
-    await_answer(zkr_txn_commit_async(t, SOON_MS, on_commit, NULL));
-}
-
-static void on_state(int error, const struct zkr_reply *reply,
-                     enum zkr_watch_why why, void *states)
-{
-    recorder_add(states, error, why);
+    await_answer(zkr_txn_commit_async(t, SOON_MS, record_commit, answers));
 }
 
 /* Watches that the client has set, and the library has forgotten, fire. */
@@ -355,7 +329,7 @@ static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
     zkr_watch *w = NULL;
 
     begin();
-    if (CAN(zkr_session_watch(s, path, what, NULL, on_state, states, &w))) {
+    if (CAN(zkr_session_watch(s, path, what, NULL, record_watch, states, &w))) {
         await_first(states);
         settle_down(s);
         change_all(s);
@@ -386,8 +360,8 @@ static void watch_a_change(zkr_session *s)
     AUTO(recorder) states = recorder_new();
     AUTO(watch) w = NULL;
 
-    MUST(
-        zkr_session_watch(s, name, ZKR_WATCH_DATA, NULL, on_state, states, &w));
+    MUST(zkr_session_watch(s, name, ZKR_WATCH_DATA, NULL, record_watch, states,
+                           &w));
     await_first(states);
     begin();
     (void)CAN(zkr_session_set(s, name, "x", 1, ZKR_ANY_VERSION, SOON_MS, NULL));

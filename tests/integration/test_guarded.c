@@ -77,14 +77,6 @@ static int set_async(zkr_grant *g, const char *node, const char *text,
     return set_often(1, g, node, text, version, timeout_ms, fn, user);
 }
 
-static void data_is(const char *text)
-{
-    char now[64];
-
-    assert_int_equal(admin_get(admin, data, now, sizeof(now)), ZOK);
-    assert_string_equal(now, text);
-}
-
 static const char *child(const char *name)
 {
     return textf("%s/%s", data, name);
@@ -100,14 +92,14 @@ TEST_WITH(a_holder_sets_creates_and_deletes, setup, usual_teardown)
     int32_t version;
 
     ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, &version));
-    data_is("new");
+    node_has(data, "new");
     assert_int_equal(version, 1);
     assert_int_equal(admin_exists(admin, data, &first), ZOK);
     AUTO(txn) t = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_set(t, data, NULL, 0, version));
     ok(zkr_txn_commit(t, 0));
     const struct zkr_stat *second = zkr_txn_stat(t, 0);
-    data_is("");
+    node_has(data, "");
     assert_int_equal(admin_exists(admin, data, &stat), ZOK);
     assert_int_equal(second->version, stat.version);
     assert_true(second->czxid == stat.czxid && second->mzxid == stat.mzxid);
@@ -131,7 +123,6 @@ static void refuses(int rc, int expected, zkr_grant *g)
 TEST_WITH(errors_of_the_write_are_told_apart, setup, usual_teardown)
 {
     zkr_grant *g = acquire(m);
-    char below[256];
 
     ok(zkr_grant_guarded_create(g, child("kept"), NULL, 0, SOON_MS));
     refuses(zkr_grant_guarded_create(g, child("kept"), "x", 1, SOON_MS),
@@ -153,13 +144,13 @@ TEST_WITH(errors_of_the_write_are_told_apart, setup, usual_teardown)
     refuses(zkr_grant_guarded_delete(g, child("kept"), 7, SOON_MS), ZBADVERSION,
             g);
     refuses(zkr_grant_guarded_delete(g, data, -1, SOON_MS), ZNOTEMPTY, g);
-    (void)snprintf(below, sizeof(below), "%s/below", zkr_grant_node(g));
+    const char *below = textf("%s/below", zkr_grant_node(g));
     refuses(zkr_grant_guarded_create(g, below, "x", 1, SOON_MS),
             ZNOCHILDRENFOREPHEMERALS, g);
     assert_int_equal(admin_set_acl(admin, data, &ZOO_READ_ACL_UNSAFE), ZOK);
     refuses(set(g, "x"), ZNOAUTH, g);
     assert_non_null(strstr(zkr_error_detail(), data));
-    data_is("old");
+    node_has(data, "old");
     release(g);
 }
 
@@ -201,7 +192,7 @@ static bool the_servers_refuse(void)
     assert_int_equal(zkr_txn_failed(t), -1);
     assert_non_null(strstr(zkr_error_detail(), "its node was deleted"));
     bool asked = proxy_requests(proxy, ZOO_MULTI_OP) > 0;
-    data_is("old");
+    node_has(data, "old");
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
@@ -230,7 +221,7 @@ TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup,
     ok(set(next, "next"));
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
-    data_is("next");
+    node_has(data, "next");
     zkr_grant_free(g);
     release(next);
 }
@@ -267,7 +258,7 @@ TEST(a_write_given_up_is_not_sent_again)
     sleep_ms(200); /* for something not to happen */
     release(g);
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
-    data_is("old");
+    node_has(data, "old");
 }
 
 struct told {
@@ -304,7 +295,7 @@ TEST(a_suspended_grant_writes_when_the_connection_is_back)
     ok(set_async(g, data, "new", 0, -1, on_told, &t));
     proxy_heal(proxy);
     told_is(&t, 0, ZKR_OK, true);
-    data_is("new");
+    node_has(data, "new");
     release(g);
     recorder_free(t.recorder);
 }
@@ -320,7 +311,7 @@ TEST_WITH(in_doubt_the_servers_decide, setup, usual_teardown)
     proxy_heal(proxy);
     int code = recorded(t.recorder, 0);
     if (code == ZKR_OK) /* mostly the session is over by now */
-        data_is("new");
+        node_has(data, "new");
     else
         assert_true(code == ZKR_EUNKNOWN || code == ZKR_ELOST);
     zkr_grant_free(g);
@@ -352,7 +343,7 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     settle(other);
     close_session(other);
     told_is(&t, 0, ZKR_ECLOSED, false);
-    data_is("old");
+    node_has(data, "old");
     zkr_grant_free(g);
     zkr_mutex_free(lock);
     recorder_free(t.recorder);
@@ -383,7 +374,7 @@ TEST(a_guard_that_may_not_be_read_is_no_loss)
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     zkr_grant *g = acquire(lock);
     assert_int_equal(set(g, "new"), ZNOAUTH);
-    data_is("old");
+    node_has(data, "old");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     assert_int_equal(zkr_grant_verify(g, SOON_MS), ZNOAUTH); /* at once */
     release(g);
@@ -456,7 +447,7 @@ TEST_WITH(a_write_before_a_release_is_made_before_it, setup, usual_teardown)
         ok(set_async(g, data, text, -1, 0, on_told, &t));
         zkr_grant_free(g);
         told_is(&t, (size_t)i, ZKR_OK, true);
-        data_is(text);
+        node_has(data, text);
     }
     recorder_free(t.recorder);
 }
@@ -493,32 +484,26 @@ TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, usual_teardown)
     assert_int_equal(set(writing, "late"), ZKR_ENOTHELD);
     zkr_grant_free(writing);
     ok(set(reading, "read"));
-    data_is("read");
+    node_has(data, "read");
     /* The write is guarded by the node of the reader, not by that of the
      * writer. */
     assert_int_equal(admin_delete(admin, zkr_grant_node(reading)), ZOK);
     assert_int_equal(set(reading, "late"), ZKR_ELOST);
-    data_is("read");
+    node_has(data, "read");
 }
 
 TEST_WITH(paths_are_below_the_chroot, setup, usual_teardown)
 {
-    char full[128];
-    char now[16];
-
     AUTO(session) inner = open_session_with(
         OPTS(session, .session_timeout_ms = SESSION_MS, .chroot = data));
     AUTO(mutex) lock = new_mutex(inner, "/locks/a");
     AUTO(grant) g = acquire(lock);
     ok(zkr_grant_guarded_create(g, "/made", "abc", 3, SOON_MS));
-    (void)snprintf(full, sizeof(full), "%s/made", data);
-    assert_int_equal(admin_get(admin, full, now, sizeof(now)), ZOK);
-    assert_string_equal(now, "abc");
+    node_has(child("made"), "abc");
     ok(zkr_grant_guarded_set(g, "/", "root", 4, -1, SOON_MS, NULL));
-    data_is("root");
+    node_has(data, "root");
     assert_int_equal(zkr_grant_guarded_delete(g, data, -1, SOON_MS), ZNONODE);
-    (void)snprintf(full, sizeof(full), "%s%s", data, zkr_grant_node(g));
-    assert_int_equal(admin_delete(admin, full), ZOK);
+    ok(admin_delete(admin, textf("%s%s", data, zkr_grant_node(g))));
     assert_int_equal(zkr_grant_guarded_delete(g, "/made", -1, SOON_MS),
                      ZKR_ELOST);
 }
@@ -535,7 +520,7 @@ TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup,
         const char *text = textf("%d", i);
 
         ok(set(g, text));
-        data_is(text);
+        node_has(data, text);
         proxy_cut(proxy);
         wait_grant_state(g, ZKR_GRANT_SUSPENDED);
         proxy_heal(proxy);
@@ -560,7 +545,7 @@ TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
     proxy_heal(proxy);
     ok(set(g, "new"));
     assert_true(proxy_rule_done(proxy));
-    data_is("new");
+    node_has(data, "new");
     release(g);
 }
 
@@ -572,7 +557,7 @@ TEST_WITH(a_quiet_log_of_the_client_stays_quiet, setup, usual_teardown)
         ok(set(g, "quiet"));
         assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
     }
-    data_is("quiet");
+    node_has(data, "quiet");
     release(g);
 }
 
@@ -598,12 +583,12 @@ TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, usual_teardown)
     atomic_store(&not_now, 3);
     ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL));
     assert_true(atomic_load(&not_now) < 0);
-    data_is("new");
+    node_has(data, "new");
     atomic_store(&not_now, 1000);
     assert_int_equal(zkr_grant_guarded_set(g, data, "late", 4, 1, 300, NULL),
                      ZKR_EUNREACHABLE);
     atomic_store(&not_now, 0);
-    data_is("new");
+    node_has(data, "new");
     release(g);
 }
 
@@ -616,7 +601,7 @@ TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, usual_teardown)
     atomic_store(&not_now, 1000);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
     atomic_store(&not_now, 0);
-    data_is("old");
+    node_has(data, "old");
 }
 
 /* Regression: the handle expired between the check of its state and the call;
@@ -631,7 +616,7 @@ TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup,
     assert_int_equal(atomic_load(&victim_id), 0);
     assert_int_equal(rc, ZKR_EUNKNOWN);
     wait_grant_state(g, ZKR_GRANT_LOST);
-    data_is("old");
+    node_has(data, "old");
     zkr_grant_free(g);
     g = acquire(m);
     ok(set(g, "new"));

@@ -52,11 +52,6 @@ static uint32_t any(uint32_t limit)
     return (uint32_t)((state * 0x2545f4914f6cdd1dU) >> 32) % limit;
 }
 
-static int32_t any_of(const int32_t *numbers, size_t count)
-{
-    return numbers[any((uint32_t)count)];
-}
-
 /* Lengths, counts, codes and ids that nobody expects. */
 static int32_t nasty(void)
 {
@@ -87,7 +82,7 @@ static int32_t nasty(void)
         -112,
     };
 
-    return any_of(numbers, COUNT(numbers));
+    return numbers[any(COUNT(numbers))];
 }
 
 /* -- answers -------------------------------------------------------------- */

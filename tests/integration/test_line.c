@@ -49,12 +49,6 @@ static void ask(void)
     ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, NULL));
 }
 
-static zkr_grant *nth_grant(size_t i)
-{
-    ok(recorded(told, i));
-    return recorded_grant(told, i);
-}
-
 TEST(ten_claims_need_two_lists)
 {
     enum { N = 10 };
@@ -65,7 +59,7 @@ TEST(ten_claims_need_two_lists)
     for (int i = 0; i < N; i++)
         ask();
     for (size_t i = 0; i < N; i++)
-        release(nth_grant(i));
+        release(recorded_grant(told, i));
     assert_int_equal(creates(), N);
     assert_true(lists() <= 2);
     assert_true(proxy_requests(proxy, ZOO_GETDATA_OP) <= N);
@@ -314,7 +308,7 @@ static void write_held_back(enum proxy_action action)
     zkr_request_free(last);
     proxy_release(proxy);
     assert_true(recorder_wait(written, 1, SOON_MS));
-    release(nth_grant(1));
+    release(recorded_grant(told, 1));
     zkr_grant_free(g);
     recorder_free(written);
     assert_int_equal(admin_delete(admin, data), ZOK);

@@ -46,12 +46,6 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
     (void)atomic_fetch_add(&answered, 1);
 }
 
-static void record_reply(int error, const struct zkr_reply *reply,
-                         void *recorder)
-{
-    recorder_add(recorder, error, 0);
-}
-
 static void await_answers(int count)
 {
     assert_true(COMES(atomic_load(&answered) == count, 3 * SOON_MS));
@@ -162,14 +156,6 @@ TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
 }
 
 /* Each read shows the write before it, and not the one behind it. */
-static bool is_put_off(void)
-{
-    struct zkr_counters counters = ZKR_COUNTERS_INIT;
-
-    ok(zkr_session_stats(s, &counters));
-    return counters.retries == 1;
-}
-
 /* Nothing else would send the one behind it. */
 TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, usual_teardown)
 {
@@ -178,7 +164,7 @@ TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, usual_teardown)
 
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZTHROTTLEDOP);
     ok(zkr_session_set_async(s, data, "new", 3, -1, 500, record_reply, r));
-    AWAIT(is_put_off());
+    AWAIT(session_stats(s).retries == 1);
     ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer,
                              (void *)&version));
     assert_true(recorder_wait(r, 1, SOON_MS));

@@ -184,34 +184,26 @@ TEST(the_order_of_adding_does_not_matter)
 
 /* -- any recipe ------------------------------------------------------------ */
 
-static uint64_t acquires(zkr_lockable *l)
-{
-    struct zkr_counters all = ZKR_COUNTERS_INIT;
-
-    ok(zkr_lockable_stats(l, &all));
-    return all.acquires;
-}
-
 TEST(locks_of_all_recipes_are_members)
 {
-    zkr_multi_lock *ml = new_multi(NULL);
-    zkr_rwlock *rw[2];
+    AUTO(reentrant_mutex) rm = NEW(reentrant_mutex, s, new_path(), NULL);
+    AUTO(unfair_mutex) um = NEW(unfair_mutex, s, new_path(), NULL);
+    AUTO(semaphore) sem = NEW(semaphore, s, new_path(), 2, NULL);
+    AUTO(rwlock) shared = NEW(rwlock, s, new_path(), NULL);
+    AUTO(rwlock) written = NEW(rwlock, s, new_path(), NULL);
+    AUTO(multi_lock) ml = new_multi(NULL);
+    zkr_lockable *members[] = { rm, um, sem, shared, written };
     zkr_grant *grants[7];
 
-    zkr_reentrant_mutex *rm = NEW(reentrant_mutex, s, new_path(), NULL);
-    zkr_unfair_mutex *um = NEW(unfair_mutex, s, new_path(), NULL);
-    zkr_semaphore *sem = NEW(semaphore, s, textf("%s", new_path()), 2, NULL);
-    ok(zkr_rwlock_new(s, new_path(), NULL, &rw[0]));
-    ok(zkr_rwlock_new(s, new_path(), NULL, &rw[1]));
     ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
     ok(zkr_multi_lock_add(ml, rm, NULL));
     ok(zkr_multi_lock_add(ml, um, NULL));
     ok(zkr_multi_lock_add(ml, sem, OPTS(acquire, .permits = 2)));
-    ok(zkr_multi_lock_add(ml, rw[0], OPTS(acquire, .mode = ZKR_SHARED)));
-    ok(zkr_multi_lock_add(ml, rw[1], NULL));
+    ok(zkr_multi_lock_add(ml, shared, OPTS(acquire, .mode = ZKR_SHARED)));
+    ok(zkr_multi_lock_add(ml, written, NULL));
     assert_int_equal(zkr_multi_lock_count(ml), 7);
     ok(zkr_reentrant_mutex_acquire(rm, SOON_MS)); /* once more below */
-    zkr_grant *reader = GRANT(rwlock_acquire_read, rw[0], SOON_MS);
+    zkr_grant *reader = GRANT(rwlock_acquire_read, shared, SOON_MS);
     for (int i = 0; i < 2; i++) {
         take(ml, grants);
         assert_int_equal(zkr_reentrant_mutex_depth(rm), 2);
@@ -219,17 +211,12 @@ TEST(locks_of_all_recipes_are_members)
         assert_int_equal(zkr_reentrant_mutex_depth(rm), 1);
         is_free(0);
     }
-    assert_int_equal(acquires(ml), acquires(mutexes[0]) + acquires(rm) +
-                                       acquires(um) + acquires(sem) +
-                                       acquires(rw[0]) + acquires(rw[1]));
+    uint64_t acquires = lock_stats(mutexes[0]).acquires;
+    for (size_t i = 0; i < COUNT(members); i++)
+        acquires += lock_stats(members[i]).acquires;
+    assert_int_equal(lock_stats(ml).acquires, acquires);
     ok(zkr_reentrant_mutex_release(rm));
     release(reader);
-    zkr_multi_lock_free(ml);
-    zkr_reentrant_mutex_free(rm);
-    zkr_unfair_mutex_free(um);
-    zkr_semaphore_free(sem);
-    zkr_rwlock_free(rw[0]);
-    zkr_rwlock_free(rw[1]);
 }
 
 /* A lock that the thread had before must not be lost with the rest. */

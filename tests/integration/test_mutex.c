@@ -183,7 +183,6 @@ TEST(thousands_of_claims_wait_without_a_thread)
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     assert_int_equal(count_threads(), threads);
     for (size_t i = 0; i < N; i++) {
-        assert_int_equal(recorded(r, i), ZKR_OK);
         AUTO(grant) g = recorded_grant(r, i);
         assert_true(zkr_grant_token(g) > last);
         last = zkr_grant_token(g);

@@ -18,14 +18,6 @@ static void is_asked(struct recorder *r)
     assert_int_equal(recorded(r, 0), REVOKED);
 }
 
-static void assert_data(const char *node, const char *expected)
-{
-    char data[64];
-
-    assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
-    assert_string_equal(data, expected);
-}
-
 FIXTURE(onlooker_setup, onlooker_teardown)
 
 TEST(a_holder_hears_that_it_is_asked)
@@ -38,7 +30,7 @@ TEST(a_holder_hears_that_it_is_asked)
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "something"), ZOK);
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
     is_asked(r);
-    assert_data(zkr_grant_node(g), "__REVOKE__");
+    node_has(zkr_grant_node(g), "__REVOKE__");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     release(g);
 }
@@ -72,7 +64,7 @@ TEST(a_revoke_needs_no_directory_of_ours)
     make_directory();
     make("_c_x-__READ__0000000004", "a reader of Curator");
     ok(zkr_participants_revoke(s, in_dir("_c_x-__READ__0000000004")));
-    assert_data(in_dir("_c_x-__READ__0000000004"), "__REVOKE__");
+    node_has(in_dir("_c_x-__READ__0000000004"), "__REVOKE__");
 }
 
 TEST(asking_needs_the_permission_to_write)
@@ -345,15 +337,17 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
     forbid(path, ZOO_PERM_ALL);
 }
 
+/* More than are read at once. */
+static void make_many(void)
+{
+    make_directory();
+    for (int i = 0; i < 300; i++)
+        make(textf("lock-%010d", i), textf("lock-%010d", i));
+}
+
 TEST(a_limit_lists_the_head_of_the_queue)
 {
-    char name[32];
-
-    make_directory();
-    for (int i = 0; i < 300; i++) { /* more than are read at once */
-        (void)snprintf(name, sizeof(name), "lock-%010d", i);
-        make(name, name);
-    }
+    make_many();
     make("abc", NULL);
     AUTO(participants) list = list_all();
     assert_int_equal(list->count, 301);
@@ -384,22 +378,14 @@ static void assert_read(const struct zkr_participants *list, size_t count)
 
 TEST(an_unread_contender_is_known_by_name)
 {
-    struct zkr_participants *list;
-    char name[32];
-
-    make_directory();
-    for (int i = 0; i < 300; i++) {
-        (void)snprintf(name, sizeof(name), "lock-%010d", i);
-        make(name, name);
-    }
+    make_many();
     make("abc", "foreign");
     for (uint32_t reads = 1; reads <= 200; reads += 199) {
-        list = list_reading(reads);
+        AUTO(participants) list = list_reading(reads);
         assert_int_equal(list->count, 301);
         for (size_t i = 0; i < 300; i++)
             assert_int_equal(list->items[i].waits_for, i - 1);
         assert_read(list, reads);
-        zkr_participants_free(list);
     }
 }
 
@@ -407,27 +393,26 @@ TEST(an_unread_contender_is_known_by_name)
  * one who waits longest is the first behind them. */
 TEST(holders_and_the_next_are_read)
 {
-    struct zkr_participants_opts o = ZKR_PARTICIPANTS_OPTS_INIT;
-    AUTO(participants) list = NULL;
-    char name[32];
+    static const struct {
+        uint32_t reads;
+        enum zkr_participants_flags flags;
+        size_t read;
+    } rows[] = {
+        { 1, 0, 1 },
+        { 1, ZKR_PARTICIPANTS_HOLDERS, 20 },
+        { 1, ZKR_PARTICIPANTS_HOLDERS | ZKR_PARTICIPANTS_NEXT, 21 },
+        { 30, ZKR_PARTICIPANTS_HOLDERS | ZKR_PARTICIPANTS_NEXT, 30 },
+    };
 
     make_directory();
-    for (int i = 0; i < 40; i++) {
-        (void)snprintf(name, sizeof(name), "%d-__%s__%010d", i,
-                       i < 20 ? "READ" : "WRIT", i);
-        make(name, name);
+    for (int i = 0; i < 40; i++)
+        make(textf("%d-__%s__%010d", i, i < 20 ? "READ" : "WRIT", i), "x");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        AUTO(participants) list =
+            list_with(s, OPTS(participants, .reads = rows[i].reads,
+                              .flags = rows[i].flags));
+        assert_read(list, rows[i].read);
     }
-    o.reads = 1;
-    assert_read((list = list_with(s, &o)), 1);
-    zkr_participants_free(list);
-    o.flags = ZKR_PARTICIPANTS_HOLDERS;
-    assert_read((list = list_with(s, &o)), 20);
-    zkr_participants_free(list);
-    o.flags |= ZKR_PARTICIPANTS_NEXT;
-    assert_read((list = list_with(s, &o)), 21);
-    zkr_participants_free(list);
-    o.reads = 30;
-    assert_read((list = list_with(s, &o)), 30);
 }
 
 /* By their names a writer and a reader of one number wait for each other. */

@@ -464,7 +464,6 @@ TEST(only_the_thread_that_writes_reads_beside)
     still_waits(&reader);
     assert_int_equal(recorder_count(r), 0);
     release(hand_on(writing, &reader));
-    expect_code(r, 0, ZKR_OK);
     release(recorded_grant(r, 0));
 }
 
@@ -767,7 +766,6 @@ TEST(modes_and_claims_without_a_thread_are_apart)
     assert_int_equal(count_children(dir), 0);
 
     ok(zkr_rwlock_acquire_write_async(nested, -1, record_acquire, r, NULL));
-    assert_true(recorder_wait(r, 2, SOON_MS));
     writer = recorded_grant(r, 1);
     assert_int_equal(zkr_grant_depth(writer), 1);
     assert_int_equal(zkr_rwlock_acquire_write(nested, 0, &reader), ZKR_EBUSY);

@@ -97,7 +97,6 @@ static void wait_here(size_t count)
 /* The next of those that wait here has the lock. */
 static zkr_grant *next(void)
 {
-    assert_int_equal(recorded(r, looked_at), ZKR_OK);
     return recorded_grant(r, looked_at++);
 }
 
@@ -334,7 +333,6 @@ TEST(a_yield_gives_back_what_is_kept)
 /* Nobody was told: the release had succeeded long before. */
 TEST(a_node_that_is_refused_later_is_counted)
 {
-    struct zkr_counters c = ZKR_COUNTERS_INIT;
 
     for (int i = 0; i < 2; i++) {
         keep_it();
@@ -346,8 +344,7 @@ TEST(a_node_that_is_refused_later_is_counted)
         ok(zkr_lockable_give_back(m));
         wait_children(path, 0);
     }
-    ok(zkr_lockable_stats(m, &c));
-    assert_int_equal(c.refusals, 2);
+    assert_int_equal(lock_stats(m).refusals, 2);
 }
 
 TEST(after_a_yield_the_holder_gives_it_back)

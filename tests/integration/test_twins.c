@@ -83,7 +83,6 @@ TEST(the_lower_one_holds_and_both_go)
 
     begin_with_a_twin(SOON_MS, r, 0);
     proxy_heal(proxy);
-    assert_int_equal(recorded(r, 0), ZKR_OK);
     zkr_grant *g = recorded_grant(r, 0);
     char *first = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(g), first));
@@ -106,7 +105,6 @@ TEST(it_does_not_wait_for_itself)
     settle(s);
     assert_int_equal(recorder_count(r), 0);
     release(before);
-    assert_int_equal(recorded(r, 0), ZKR_OK);
     release(recorded_grant(r, 0));
     wait_children(path, 0);
 }

@@ -26,12 +26,7 @@ FIXTURE(setup, usual_teardown)
 
 static const char *in_dir(const char *name)
 {
-    static char paths[8][256];
-    static unsigned next;
-    char *full = paths[next++ % 8];
-
-    (void)snprintf(full, sizeof(paths[0]), "%s/%s", dir, name);
-    return full;
+    return textf("%s/%s", dir, name);
 }
 
 static zkr_txn *new_txn(void)
@@ -41,16 +36,7 @@ static zkr_txn *new_txn(void)
 
 static zkr_txn *new_guarded(zkr_grant *g)
 {
-    zkr_txn *t = MADE(txn, txn_new_guarded, g);
-    return t;
-}
-
-static void data_is(const char *data)
-{
-    char now[64];
-
-    assert_int_equal(admin_get(admin, dir, now, sizeof(now)), ZOK);
-    assert_string_equal(now, data);
+    return MADE(txn, txn_new_guarded, g);
 }
 
 /* Replaces the data of the directory, and makes a node in it. */
@@ -61,20 +47,9 @@ static zkr_txn *add_two(zkr_txn *t, const char *data, const char *name)
     return t;
 }
 
-static zkr_txn *two_writes(const char *data, const char *name)
-{
-    return add_two(new_txn(), data, name);
-}
-
-static void neither_is_made(const char *name)
-{
-    data_is("old");
-    assert_int_equal(admin_exists(admin, in_dir(name), NULL), ZNONODE);
-}
-
 static void both_are_made(const char *data, const char *name)
 {
-    data_is(data);
+    node_has(dir, data);
     assert_int_equal(admin_exists(admin, in_dir(name), NULL), ZOK);
 }
 
@@ -122,7 +97,7 @@ TEST(none_is_made_when_one_is_refused)
         assert_non_null(strstr(zkr_error_detail(), dir));
         for (size_t i = 0; i < 3; i++)
             assert_null(zkr_txn_stat(t, i));
-        data_is("old");
+        node_has(dir, "old");
     }
 }
 
@@ -139,12 +114,7 @@ TEST(one_operation_is_a_transaction_too)
     ok(zkr_txn_commit(t, 0));
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
     zkr_txn_free(t);
-    data_is("new");
-}
-
-static void on_never(int error, zkr_txn *t, void *user)
-{
-    recorder_add(user, error, 0);
+    node_has(dir, "new");
 }
 
 TEST(a_transaction_is_for_one_session_and_one_commit)
@@ -161,7 +131,8 @@ TEST(a_transaction_is_for_one_session_and_one_commit)
     ok(zkr_txn_commit(t, SOON_MS));
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_EINVAL);
-    assert_int_equal(zkr_txn_commit_async(t, 0, on_never, told), ZKR_EINVAL);
+    assert_int_equal(zkr_txn_commit_async(t, 0, record_commit, told),
+                     ZKR_EINVAL);
     assert_int_equal(zkr_txn_check(t, "/a", 0), ZKR_EINVAL);
     release(g);
     settle(s);
@@ -229,15 +200,15 @@ TEST(a_commit_does_not_outlive_the_session)
         proxy_cut(proxy);
         wait_grant_state(g, ZKR_GRANT_SUSPENDED);
         proxy_reset_counts(proxy);
-        ok(zkr_txn_commit_async(t, -1, on_never, told));
+        ok(zkr_txn_commit_async(t, -1, record_commit, told));
         zkr_txn_free(t); /* it goes on */
-        assert_int_equal(
-            session_kill_by_id(server_hosts(the_server), zkr_session_id(s)), 0);
+        expire(s);
         proxy_heal(proxy);
         assert_int_equal(recorded(told, (size_t)time), ZKR_ELOST);
         zkr_grant_free(g);
         settle(s);
-        neither_is_made("late");
+        node_has(dir, "old");
+        assert_int_equal(admin_exists(admin, in_dir("late"), NULL), ZNONODE);
         assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
     }
 }
@@ -248,12 +219,11 @@ TEST(a_commit_that_was_not_sent_goes_on)
     AUTO(recorder) told = recorder_new();
 
     for (int time = 0; time < TWICE; time++) {
-        AUTO(txn) t = two_writes("new", time == 0 ? "a" : "b");
+        AUTO(txn) t = add_two(new_txn(), "new", time == 0 ? "a" : "b");
 
         disconnect(proxy, s);
-        ok(zkr_txn_commit_async(t, -1, on_never, told));
-        assert_int_equal(
-            session_kill_by_id(server_hosts(the_server), zkr_session_id(s)), 0);
+        ok(zkr_txn_commit_async(t, -1, record_commit, told));
+        expire(s);
         proxy_heal(proxy);
         ok(recorded(told, (size_t)time));
         assert_non_null(zkr_txn_path(t, 1));
@@ -284,6 +254,6 @@ TEST(a_session_that_ends_at_the_worst_moment_does_no_harm)
         assert_int_equal(atomic_load(&victim_id), 0);
         zkr_txn_free(t);
         settle(s);
-        data_is("old");
+        node_has(dir, "old");
     }
 }

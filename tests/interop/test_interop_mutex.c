@@ -100,12 +100,6 @@ TEST(curator_gets_a_lock_that_stays_here)
     }
 }
 
-static zkr_grant *nth_grant(struct recorder *r, size_t i)
-{
-    ok(recorded(r, i));
-    return recorded_grant(r, i);
-}
-
 /* Returns the next grant of the node. */
 static zkr_grant *hand_on(zkr_grant *g, struct recorder *r, size_t i)
 {
@@ -113,7 +107,7 @@ static zkr_grant *hand_on(zkr_grant *g, struct recorder *r, size_t i)
     uint64_t handoff = zkr_grant_handoff(g);
 
     release(g);
-    g = nth_grant(r, i);
+    g = recorded_grant(r, i);
     assert_true(zkr_grant_token(g) == token);
     assert_true(zkr_grant_handoff(g) == handoff + 1);
     return g;
@@ -144,7 +138,7 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
     assert_true(them->token > token);
     assert_int_equal(recorder_count(r), most);
     worker_do(them, "released", "release write");
-    g = nth_grant(r, most);
+    g = recorded_grant(r, most);
     assert_true(zkr_grant_token(g) > them->token);
     for (uint32_t i = most + 1; i < 2 * most; i++)
         g = hand_on(g, r, i);
