@@ -96,37 +96,6 @@ TEST(every_form_of_an_address_is_accepted)
 
 /* -- servers that change -------------------------------------------------- */
 
-static void set_config(const struct server *s, const char *line)
-{
-    FILE *file = fopen(textf("%s/zoo.cfg", server_dir(s)), "ae");
-
-    assert_non_null(file);
-    assert_true(fprintf(file, "%s\n", line) > 0);
-    assert_int_equal(fclose(file), 0);
-}
-
-/* The lease depends on the shortest timeout that this session has had. */
-TEST(a_timeout_that_shrinks_at_a_reconnect_is_seen)
-{
-    struct server *fickle;
-    zkr_session *s = NULL;
-
-    assert_int_equal(server_start(NULL, &fickle), SERVER_OK);
-    ok(open_at(server_hosts(fickle), NULL, &s));
-    assert_int_equal(zkr_session_timeout_ms(s), SESSION_MS);
-    zkr_mutex *m = new_mutex(s, "/lock");
-    server_kill9(fickle);
-    set_config(fickle, "maxSessionTimeout=1000");
-    assert_int_equal(server_restart(fickle), SERVER_OK);
-    AWAIT(zkr_session_timeout_ms(s) == 1000);
-    zkr_grant *g = acquire(m);
-    assert_true(zkr_grant_valid_until(g) != 0);
-    release(g);
-    zkr_mutex_free(m);
-    close_session(s);
-    server_stop(fickle);
-}
-
 /* A server that has not seen a transaction that we have seen refuses us. */
 TEST(a_server_that_is_behind_costs_nothing)
 {
