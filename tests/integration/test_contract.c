@@ -7,11 +7,6 @@
  */
 #include "contract/stage.h"
 
-static const struct subject *const subjects[] = {
-    &taking_turns,       &waits_that_end, &releases, &lost_requests,
-    &broken_connections, &losses,         &claims,
-};
-
 static bool is_for(const struct statement *s)
 {
     return has(s->for_those) && (s->not_for == 0 || !has(s->not_for)) &&
@@ -41,28 +36,27 @@ static void register_trial(const struct statement *s)
     test_register(&tests[count++]);
 }
 
-static void register_subject(const struct subject *subject)
+/* NULL: all subjects. Returns whether there is anything. */
+static bool register_subject(const char *subject)
 {
+    bool found = false;
+
     for (size_t i = 0; i < adapter_count; i++) {
         recipe = &adapters[i];
-        for (size_t j = 0; j < subject->count; j++) {
-            if (is_for(&subject->statements[j]))
-                register_trial(&subject->statements[j]);
+        for (struct statement *s = statements; s != NULL; s = s->next) {
+            if (subject != NULL && strcmp(subject, s->subject) != 0)
+                continue;
+            found = true;
+            if (is_for(s))
+                register_trial(s);
         }
     }
+    return found;
 }
 
 int main(int argc, char **argv)
 {
-    bool found = argc < 2;
-
-    for (size_t i = 0; i < COUNT(subjects); i++) {
-        if (argc < 2 || strcmp(argv[1], subjects[i]->name) == 0) {
-            register_subject(subjects[i]);
-            found = true;
-        }
-    }
-    if (!found) {
+    if (!register_subject(argc < 2 ? NULL : argv[1])) {
         (void)fprintf(stderr, "test-contract: no subject %s\n", argv[1]);
         return 2;
     }

@@ -2,6 +2,8 @@
 /* The contract when connections break and servers are silent. */
 #include "stage.h"
 
+SUBJECT("connections")
+
 static void cut_off(void)
 {
     disconnect(proxy, ours);
@@ -15,7 +17,7 @@ static void is_left_pending_in_time(struct contender *c)
     assert_true(stopwatch_says(w, REPLY_MS, REPLY_MS + 2000));
 }
 
-static void a_disconnect_costs_neither_the_lock_nor_the_place(void)
+TEST_ALL(a_disconnect_costs_neither_the_lock_nor_the_place)
 {
     struct contender *holder = one_of(ours);
     struct contender *waiting[] = { one_of(ours), one_of(theirs) };
@@ -42,7 +44,7 @@ static void a_disconnect_costs_neither_the_lock_nor_the_place(void)
 }
 
 /* A reconnect proves nothing: the node may have been deleted meanwhile. */
-static void a_holder_replaced_while_cut_off_is_not_held_again(void)
+TEST_ALL(a_holder_replaced_while_cut_off_is_not_held_again)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
@@ -63,7 +65,7 @@ static void a_holder_replaced_while_cut_off_is_not_held_again(void)
 
 /* The client sets its watches again, and the server reports the events that it
  * missed. */
-static void a_wake_up_missed_while_cut_off_comes_later(void)
+TEST_ALL(a_wake_up_missed_while_cut_off_comes_later)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
@@ -76,7 +78,7 @@ static void a_wake_up_missed_while_cut_off_comes_later(void)
     takes_its_turn(c);
 }
 
-static void a_wait_that_ends_while_cut_off_leaves_nothing(void)
+TEST_ALL(a_wait_that_ends_while_cut_off_leaves_nothing)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
@@ -97,7 +99,7 @@ static void a_wait_that_ends_while_cut_off_leaves_nothing(void)
 
 /* CURATOR-678: Curator forgets the node when the delete fails, and then queues
  * behind itself. */
-static void a_release_while_cut_off_is_made_up_for(void)
+TEST_OF(a_release_while_cut_off_is_made_up_for, .not_for = STAYS)
 {
     struct contender *c = one_of(ours);
 
@@ -115,7 +117,7 @@ static void a_release_while_cut_off_is_made_up_for(void)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void deadlines_hold_while_the_server_is_silent(void)
+TEST_OF(deadlines_hold_while_the_server_is_silent, .not_for = STAYS)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(ours);
@@ -145,7 +147,7 @@ static void restart_alone(void)
 }
 
 /* Curator testWaitingProcessKilledServer, and the official WriteLockTest */
-static void a_server_restart_costs_neither_the_lock_nor_the_place(void)
+TEST_ALL(a_server_restart_costs_neither_the_lock_nor_the_place)
 {
     struct contender *holder = one_of(ours);
     struct contender *waiting[] = { one_of(theirs), one_of(ours) };
@@ -163,15 +165,3 @@ static void a_server_restart_costs_neither_the_lock_nor_the_place(void)
     give_back(holder);
     take_turns(waiting, 2);
 }
-
-static const struct statement statements[] = {
-    ALL(a_disconnect_costs_neither_the_lock_nor_the_place),
-    ALL(a_holder_replaced_while_cut_off_is_not_held_again),
-    ALL(a_wake_up_missed_while_cut_off_comes_later),
-    ALL(a_wait_that_ends_while_cut_off_leaves_nothing),
-    NOT_FOR(STAYS, a_release_while_cut_off_is_made_up_for),
-    NOT_FOR(STAYS, deadlines_hold_while_the_server_is_silent),
-    ALL(a_server_restart_costs_neither_the_lock_nor_the_place),
-};
-
-const struct subject broken_connections = SUBJECT("connections", statements);

@@ -2,9 +2,11 @@
 /* The contract when nodes and sessions end under their owners. */
 #include "stage.h"
 
+SUBJECT("losses")
+
 /* After an operator's delete, kazoo and Curator go on as if they held the
  * lock. */
-static void a_holder_whose_node_is_deleted_is_told(void)
+TEST_ALL(a_holder_whose_node_is_deleted_is_told)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
@@ -22,7 +24,7 @@ static void a_holder_whose_node_is_deleted_is_told(void)
     works(c);
 }
 
-static void a_holder_that_does_not_listen_learns_it_too(void)
+TEST_ALL(a_holder_that_does_not_listen_learns_it_too)
 {
     struct contender *c = one_of(ours);
 
@@ -31,7 +33,9 @@ static void a_holder_that_does_not_listen_learns_it_too(void)
     wait_grant_state(c->grant, ZKR_GRANT_LOST);
 }
 
-static void a_waiter_whose_node_is_deleted_queues_again(void)
+/* With TURNS it still has its turn, and makes another lease. */
+TEST_OF(a_waiter_whose_node_is_deleted_queues_again, .for_those = QUEUES,
+        .not_for = TURNS)
 {
     struct contender *holder = one_of(theirs);
     struct contender *first = one_of(ours);
@@ -50,7 +54,7 @@ static void a_waiter_whose_node_is_deleted_queues_again(void)
     give_back(first);
 }
 
-static void a_directory_emptied_under_everybody_costs_no_progress(void)
+TEST_ALL(a_directory_emptied_under_everybody_costs_no_progress)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(theirs);
@@ -76,7 +80,7 @@ static size_t count_lost(struct recorder *r)
     return lost;
 }
 
-static void a_holder_whose_session_ends_is_told_and_the_next_is_granted(void)
+TEST_ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
@@ -98,7 +102,8 @@ static void a_holder_whose_session_ends_is_told_and_the_next_is_granted(void)
 }
 
 /* Curator says "acquired" here, while another client holds the lock. */
-static void after_a_loss_it_is_released_as_often_before_it_is_held_anew(void)
+TEST_OF(after_a_loss_it_is_released_as_often_before_it_is_held_anew,
+        .for_those = REENTRANT)
 {
     struct contender *c = one_of(ours);
     struct contender *same = contender_of(c->lock);
@@ -124,7 +129,7 @@ static void after_a_loss_it_is_released_as_often_before_it_is_held_anew(void)
 }
 
 /* kazoo test_lock_reconnect; Curator testKilledSession */
-static void a_waiter_whose_session_ends_queues_again(void)
+TEST_ALL(a_waiter_whose_session_ends_queues_again)
 {
     struct contender *holder = one_of(theirs);
     struct contender *first = one_of(ours);
@@ -142,7 +147,7 @@ static void a_waiter_whose_session_ends_queues_again(void)
     take_turns(new_order, 2);
 }
 
-static void a_waiter_may_ask_to_fail_when_its_session_ends(void)
+TEST_OF(a_waiter_may_ask_to_fail_when_its_session_ends, .not_for = CAMPAIGNS)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c =
@@ -160,17 +165,3 @@ static void a_waiter_may_ask_to_fail_when_its_session_ends(void)
     give_back(holder);
     works(c);
 }
-
-static const struct statement statements[] = {
-    ALL(a_holder_whose_node_is_deleted_is_told),
-    ALL(a_holder_that_does_not_listen_learns_it_too),
-    /* It still has its turn, and makes another lease. */
-    FOR_BUT(QUEUES, TURNS, a_waiter_whose_node_is_deleted_queues_again),
-    ALL(a_directory_emptied_under_everybody_costs_no_progress),
-    ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted),
-    FOR(REENTRANT, after_a_loss_it_is_released_as_often_before_it_is_held_anew),
-    ALL(a_waiter_whose_session_ends_queues_again),
-    NOT_FOR(CAMPAIGNS, a_waiter_may_ask_to_fail_when_its_session_ends),
-};
-
-const struct subject losses = SUBJECT("losses", statements);

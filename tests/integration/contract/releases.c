@@ -3,7 +3,9 @@
  * other. */
 #include "stage.h"
 
-static void a_grant_outlives_the_lock_object(void)
+SUBJECT("releases")
+
+TEST_OF(a_grant_outlives_the_lock_object, .not_for = KEEPS_GRANTS)
 {
     struct contender *c = one_of(ours);
 
@@ -16,7 +18,8 @@ static void a_grant_outlives_the_lock_object(void)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void freeing_the_lock_object_releases_what_is_held(void)
+TEST_OF(freeing_the_lock_object_releases_what_is_held,
+        .for_those = KEEPS_GRANTS)
 {
     struct contender *c = one_of(ours);
 
@@ -26,7 +29,7 @@ static void freeing_the_lock_object_releases_what_is_held(void)
     wait_children(dir, 0);
 }
 
-static void freeing_a_held_grant_releases_it(void)
+TEST_OF(freeing_a_held_grant_releases_it, .not_for = KEEPS_GRANTS)
 {
     struct contender *c = one_of(ours);
 
@@ -37,7 +40,7 @@ static void freeing_a_held_grant_releases_it(void)
     works(c);
 }
 
-static void a_second_release_is_refused_and_harms_nobody(void)
+TEST_ALL(a_second_release_is_refused_and_harms_nobody)
 {
     struct contender *c = one_of(ours);
     struct contender *next = one_of(ours);
@@ -58,7 +61,7 @@ static void a_second_release_is_refused_and_harms_nobody(void)
     give_back(next);
 }
 
-static void only_the_owner_releases(void)
+TEST_OF(only_the_owner_releases, .for_those = THREAD_OWNED)
 {
     struct contender *c = one_of(ours);
     struct contender *thief = contender_of(c->lock);
@@ -73,7 +76,7 @@ static void only_the_owner_releases(void)
     give_back(c);
 }
 
-static void any_thread_releases(void)
+TEST_OF(any_thread_releases, .not_for = THREAD_OWNED)
 {
     struct contender *c = one_of(ours);
     struct contender *helper = one_of(theirs);
@@ -86,7 +89,7 @@ static void any_thread_releases(void)
     assert_int_equal(release_by(c), ZKR_ENOTHELD);
 }
 
-static void its_owner_waits_for_itself_like_for_anybody(void)
+TEST_OF(its_owner_waits_for_itself_like_for_anybody, .not_for = REENTRANT)
 {
     struct contender *c = one_of(ours);
 
@@ -99,7 +102,7 @@ static void its_owner_waits_for_itself_like_for_anybody(void)
     give_back(c);
 }
 
-static void it_is_held_until_released_as_often_as_acquired(void)
+TEST_OF(it_is_held_until_released_as_often_as_acquired, .for_those = REENTRANT)
 {
     enum { DEPTH = 3 };
     struct contender *c = one_of(ours);
@@ -132,11 +135,10 @@ static void it_is_held_until_released_as_often_as_acquired(void)
 
 /* The servers refused the delete once, and the node kept others out until the
  * session ended, its own claims, too. */
-static void a_refused_release_is_made_again(void)
+TEST_OF(a_refused_release_is_made_again, .not_for = SHARES)
 {
     struct contender *c = one_of(ours);
     struct contender *waiter = one_of(theirs);
-    struct zkr_counters counters = ZKR_COUNTERS_INIT;
 
     play_once();
     hold(c);
@@ -147,8 +149,7 @@ static void a_refused_release_is_made_again(void)
         proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
         assert_int_equal(release_by(c), ZKR_ZNOAUTH);
         contender_forget(c);
-        ok(zkr_session_stats(ours, &counters));
-        assert_int_equal(counters.refusals, i);
+        assert_int_equal(session_stats(ours).refusals, i);
         if (i < 3 && has(FAIR)) /* our next claim makes it first */
             assert_int_equal(try_for(c, 0), ZKR_OK);
         else if (i < 3) /* that reads first whose node it is */
@@ -157,17 +158,3 @@ static void a_refused_release_is_made_again(void)
     takes_its_turn(waiter); /* nobody else does */
     wait_children(dir, 0);
 }
-
-static const struct statement statements[] = {
-    NOT_FOR(KEEPS_GRANTS, a_grant_outlives_the_lock_object),
-    NOT_FOR(KEEPS_GRANTS, freeing_a_held_grant_releases_it),
-    FOR(KEEPS_GRANTS, freeing_the_lock_object_releases_what_is_held),
-    ALL(a_second_release_is_refused_and_harms_nobody),
-    NOT_FOR(SHARES, a_refused_release_is_made_again),
-    FOR(THREAD_OWNED, only_the_owner_releases),
-    NOT_FOR(THREAD_OWNED, any_thread_releases),
-    NOT_FOR(REENTRANT, its_owner_waits_for_itself_like_for_anybody),
-    FOR(REENTRANT, it_is_held_until_released_as_often_as_acquired),
-};
-
-const struct subject releases = SUBJECT("releases", statements);

@@ -2,7 +2,10 @@
 /* The contract when requests and replies are lost. */
 #include "stage.h"
 
-static void a_lost_create_reply_keeps_the_place_in_the_queue(void)
+SUBJECT("requests")
+
+TEST_OF(a_lost_create_reply_keeps_the_place_in_the_queue, .for_those = QUEUES,
+        .not_for = STAYS)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
@@ -22,8 +25,10 @@ static void a_lost_create_reply_keeps_the_place_in_the_queue(void)
     assert_int_equal(count_children(dir), 0);
 }
 
-/* The recipe that ships with ZooKeeper takes the missing node for a failure. */
-static void a_holder_that_leaves_before_it_is_watched_is_seen(void)
+/* The recipe that ships with ZooKeeper takes the missing node for a failure.
+ * The first that waits for a lease watches its directory; test_semaphore.c has
+ * the like. */
+TEST_OF(a_holder_that_leaves_before_it_is_watched_is_seen, .not_for = TURNS)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
@@ -39,7 +44,8 @@ static void a_holder_that_leaves_before_it_is_watched_is_seen(void)
     give_back(c);
 }
 
-static void a_vanished_predecessor_costs_nobody_its_place(void)
+TEST_OF(a_vanished_predecessor_costs_nobody_its_place, .for_those = QUEUES,
+        .not_for = TURNS)
 {
     struct contender *holder = one_of(theirs);
     struct contender *middle = one_of(theirs);
@@ -63,13 +69,3 @@ static void a_vanished_predecessor_costs_nobody_its_place(void)
     give_back(c);
     takes_its_turn(middle);
 }
-
-static const struct statement statements[] = {
-    FOR_BUT(QUEUES, STAYS, a_lost_create_reply_keeps_the_place_in_the_queue),
-    /* The first that waits for a lease watches its directory; test_semaphore.c
-     * has the like. */
-    NOT_FOR(TURNS, a_holder_that_leaves_before_it_is_watched_is_seen),
-    FOR_BUT(QUEUES, TURNS, a_vanished_predecessor_costs_nobody_its_place),
-};
-
-const struct subject lost_requests = SUBJECT("requests", statements);

@@ -31,6 +31,17 @@ static size_t locks_used;
 static struct recorder *recorders[MAX_THINGS];
 static size_t recorder_total;
 
+struct statement *statements;
+
+void state(struct statement *s)
+{
+    struct statement **end = &statements;
+
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = s;
+}
+
 int stage_set_up(void)
 {
     recipe = ((const struct trial *)test_current->arg)->recipe;

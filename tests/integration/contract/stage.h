@@ -19,34 +19,34 @@ extern char dir[80]; /* of the nodes of the holder and of the first waiter */
 /* A test of one promise of the contract. */
 struct statement {
     const char *name;
+    const char *subject;
     void (*test)(void);
     unsigned for_those; /* recipes that have these traits, */
     unsigned not_for;   /* and not these, */
     unsigned nor_for;   /* and not these */
+    struct statement *next;
 };
 
-/* clang-format off */
-#define ALL(test) { #test, test, 0, 0, 0 }
-#define FOR(traits, test) { #test, test, traits, 0, 0 }
-#define NOT_FOR(traits, test) { #test, test, 0, traits, 0 }
-#define FOR_BUT(traits, not_for, test) { #test, test, traits, not_for, 0 }
-#define NEITHER_FOR(not_for, nor_for, test) { #test, test, 0, not_for, nor_for }
-/* clang-format on */
+/* All of them; those of a file are in order. */
+extern struct statement *statements;
+void state(struct statement *s);
 
-/* The promises of one file. */
-struct subject {
-    const char *name;
-    const struct statement *statements;
-    size_t count;
-};
+/* The promises of one file: TEST_ALL(name) { ... } is for all recipes, and
+ * TEST_OF(name, .not_for = TRAITS) { ... } for some. */
+#define SUBJECT(name) static const char subject[] = name;
 
-#define SUBJECT(name, list)                                                    \
+#define TEST_OF(promise, ...)                                                  \
+    static void promise(void);                                                 \
+    __attribute__((constructor)) static void state_##promise(void)             \
     {                                                                          \
-        name, list, sizeof(list) / sizeof((list)[0])                           \
-    }
-
-extern const struct subject taking_turns, waits_that_end, releases,
-    lost_requests, broken_connections, losses, claims;
+        static struct statement s = {                                          \
+            .name = #promise, .subject = subject, .test = promise, __VA_ARGS__ \
+        };                                                                     \
+                                                                               \
+        state(&s);                                                             \
+    }                                                                          \
+    static void promise(void)
+#define TEST_ALL(promise) TEST_OF(promise, .for_those = 0)
 
 /* The argument of each test of the contract. */
 struct trial {

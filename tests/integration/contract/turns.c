@@ -4,6 +4,8 @@
 
 #include <sched.h>
 
+SUBJECT("turns")
+
 struct crowd {
     pthread_t thread;
     void *lock;
@@ -58,7 +60,7 @@ static void *crowd_main(void *arg)
     return NULL;
 }
 
-static void holders_never_overlap(void)
+TEST_ALL(holders_never_overlap)
 {
     enum { THREADS = 9, ROUNDS = 10 };
     struct crowd crowd[THREADS];
@@ -86,7 +88,7 @@ static void holders_never_overlap(void)
 
 /* The recipe that ships with ZooKeeper takes the session for the owner: two
  * mutexes of one session both held the lock. */
-static void a_holder_excludes_everybody_else(void)
+TEST_OF(a_holder_excludes_everybody_else, .not_for = STAYS)
 {
     struct contender *holder = one_of(ours);
     struct contender *others[] = { has(SHARES) ? one_of(ours)
@@ -104,7 +106,7 @@ static void a_holder_excludes_everybody_else(void)
     assert_int_equal(count_children(dir), 0);
 }
 
-static void waiters_are_granted_in_the_order_of_their_nodes(void)
+TEST_OF(waiters_are_granted_in_the_order_of_their_nodes, .for_those = FAIR)
 {
     enum { N = 5 };
     struct contender *holder = one_of(ours);
@@ -130,7 +132,7 @@ static void waiters_are_granted_in_the_order_of_their_nodes(void)
     }
 }
 
-static void of_many_that_try_at_once_one_succeeds(void)
+TEST_ALL(of_many_that_try_at_once_one_succeeds)
 {
     enum { N = 10 };
     struct contender *c[N];
@@ -150,7 +152,8 @@ static void of_many_that_try_at_once_one_succeeds(void)
     wait_children(dir, 1);
 }
 
-static void a_try_of_a_held_lock_writes_nothing(void)
+TEST_OF(a_try_of_a_held_lock_writes_nothing, .not_for = STAYS,
+        .nor_for = TRIES_WRITE)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
@@ -168,7 +171,7 @@ static void a_try_of_a_held_lock_writes_nothing(void)
     give_back(c);
 }
 
-static void tokens_grow_also_when_the_directory_is_created_anew(void)
+TEST_OF(tokens_grow_also_when_the_directory_is_created_anew, .not_for = STAYS)
 {
     struct contender *c = one_of(ours);
     int64_t last = 0;
@@ -187,8 +190,9 @@ static void tokens_grow_also_when_the_directory_is_created_anew(void)
     }
 }
 
-/* A foreign child crashed the official recipe, and blocks Curator for ever. */
-static void foreign_children_disturb_nobody(void)
+/* A foreign child crashed the official recipe, and blocks Curator for ever.
+ * Each takes up a permit of a semaphore. */
+TEST_OF(foreign_children_disturb_nobody, .not_for = STAYS, .nor_for = TURNS)
 {
     const char *const foreign[] = {
         "0",
@@ -215,16 +219,3 @@ static void foreign_children_disturb_nobody(void)
     assert_int_equal(count_children(dir), count);
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
 }
-
-static const struct statement statements[] = {
-    ALL(holders_never_overlap),
-    NOT_FOR(STAYS, a_holder_excludes_everybody_else),
-    FOR(FAIR, waiters_are_granted_in_the_order_of_their_nodes),
-    ALL(of_many_that_try_at_once_one_succeeds),
-    NEITHER_FOR(STAYS, TRIES_WRITE, a_try_of_a_held_lock_writes_nothing),
-    NOT_FOR(STAYS, tokens_grow_also_when_the_directory_is_created_anew),
-    /* Each takes up a permit of a semaphore. */
-    NEITHER_FOR(STAYS, TURNS, foreign_children_disturb_nobody),
-};
-
-const struct subject taking_turns = SUBJECT("turns", statements);

@@ -4,6 +4,8 @@
 
 #include <poll.h>
 
+SUBJECT("waits")
+
 /* A session watches the directory of a queue that it uses again, for as long as
  * that is there: this is no watch of a wait. */
 static bool is_of_a_contender(const char *node)
@@ -40,7 +42,7 @@ static void wait_own_watches(size_t count)
         fail_msg("%zu watches, not %zu", count_watches(), count);
 }
 
-static void many_rounds_leave_no_node_and_no_watch(void)
+TEST_OF(many_rounds_leave_no_node_and_no_watch, .not_for = STAYS)
 {
     struct contender *c = one_of(ours);
 
@@ -54,7 +56,7 @@ static void many_rounds_leave_no_node_and_no_watch(void)
 }
 
 /* The deletion of the holder's node would hide watches that they leave. */
-static void many_waits_given_up_leave_no_node_and_no_watch(void)
+TEST_ALL(many_waits_given_up_leave_no_node_and_no_watch)
 {
     struct contender *holder = one_of(ours);
     struct contender *others[] = { one_of(ours), one_of(theirs) };
@@ -74,7 +76,7 @@ static void many_waits_given_up_leave_no_node_and_no_watch(void)
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
 }
 
-static void a_wait_that_times_out_leaves_nothing(void)
+TEST_ALL(a_wait_that_times_out_leaves_nothing)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
@@ -90,7 +92,7 @@ static void a_wait_that_times_out_leaves_nothing(void)
 
 /* A dead waiter in the middle: the one behind it must neither be granted nor
  * forgotten. */
-static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void)
+TEST_ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain)
 {
     struct contender *holder = one_of(theirs);
     struct contender *middle = one_of(ours);
@@ -108,7 +110,7 @@ static void a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain(void)
     takes_its_turn(last);
 }
 
-static void a_cancelled_wait_leaves_nothing_and_later_ones_work(void)
+TEST_ALL(a_cancelled_wait_leaves_nothing_and_later_ones_work)
 {
     struct contender *holder = one_of(theirs);
     struct contender *c = one_of(ours);
@@ -155,7 +157,7 @@ static bool gives_up_at(struct contender *c, int n, enum proxy_action action)
 }
 
 /* Whatever it has asked, and has had no answer to. */
-static void a_wait_given_up_at_any_request_leaves_nothing(void)
+TEST_ALL(a_wait_given_up_at_any_request_leaves_nothing)
 {
     static const enum proxy_action held[] = { PROXY_HOLD_REQUEST,
                                               PROXY_HOLD_REPLY };
@@ -185,7 +187,7 @@ static void let_claim_wait(struct contender *c, struct recorder *r)
     wait_waiting(3);
 }
 
-static void freeing_the_lock_ends_the_waits_through_it(void)
+TEST_ALL(freeing_the_lock_ends_the_waits_through_it)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(ours);
@@ -206,7 +208,7 @@ static void freeing_the_lock_ends_the_waits_through_it(void)
     give_back(holder);
 }
 
-static void closing_the_session_ends_waits_and_grants(void)
+TEST_ALL(closing_the_session_ends_waits_and_grants)
 {
     struct contender *holder = one_of(ours);
     struct contender *c = one_of(ours);
@@ -235,16 +237,3 @@ static void closing_the_session_ends_waits_and_grants(void)
     assert_int_equal(count_children(dir), 1);
     give_back(next);
 }
-
-static const struct statement statements[] = {
-    NOT_FOR(STAYS, many_rounds_leave_no_node_and_no_watch),
-    ALL(many_waits_given_up_leave_no_node_and_no_watch),
-    ALL(a_wait_that_times_out_leaves_nothing),
-    ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain),
-    ALL(a_cancelled_wait_leaves_nothing_and_later_ones_work),
-    ALL(a_wait_given_up_at_any_request_leaves_nothing),
-    ALL(freeing_the_lock_ends_the_waits_through_it),
-    ALL(closing_the_session_ends_waits_and_grants),
-};
-
-const struct subject waits_that_end = SUBJECT("waits", statements);
