@@ -116,10 +116,8 @@ SCOPED(struct log, log, end)
 
 static size_t count_of(struct log *log)
 {
-    size_t count;
-
     (void)pthread_mutex_lock(&log->lock);
-    count = log->count;
+    size_t count = log->count;
     (void)pthread_mutex_unlock(&log->lock);
     return count;
 }
@@ -161,6 +159,16 @@ static void await_told(struct log *log, int error, const char *text)
                  last.names, error, text);
 }
 
+/* A watch that has told that first. */
+static struct log *told_first(enum zkr_watch_what what, int error,
+                              const char *text)
+{
+    struct log *log = watch(what);
+
+    expect(log, 0, ZKR_WATCH_FIRST, error, text);
+    return log;
+}
+
 static void at_once(zkr_session *session, const struct zkr_session_event *e,
                     void *user)
 {
@@ -198,9 +206,7 @@ static void create(const char *at, const char *data)
 static struct log *watch_new(const char *data)
 {
     create(path, data);
-    struct log *log = watch(ZKR_WATCH_DATA);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, data);
-    return log;
+    return told_first(ZKR_WATCH_DATA, ZOK, data);
 }
 
 static void set(const char *at, const char *data)
@@ -225,9 +231,8 @@ FIXTURE(setup, usual_teardown)
 
 TEST(data_is_told_whenever_it_changes)
 {
-    AUTO(log) log = watch(ZKR_WATCH_DATA);
+    AUTO(log) log = told_first(ZKR_WATCH_DATA, ZNONODE, "");
 
-    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "a");
     set(path, "b");
@@ -245,9 +250,8 @@ TEST(data_is_told_whenever_it_changes)
 
 TEST(existence_is_told_and_nothing_else)
 {
-    AUTO(log) log = watch(ZKR_WATCH_EXISTS);
+    AUTO(log) log = told_first(ZKR_WATCH_EXISTS, ZNONODE, "");
 
-    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "");
     set(path, "b");
@@ -272,8 +276,8 @@ TEST(a_watch_until_the_deletion_ends_with_it)
 
     for (size_t i = 0; i < 2; i++) {
         create(path, "a");
-        struct log *log = watch(whats[i] | ZKR_WATCH_UNTIL_DELETED);
-        expect(log, 0, ZKR_WATCH_FIRST, ZOK, i == 0 ? "a" : "");
+        struct log *log = told_first(whats[i] | ZKR_WATCH_UNTIL_DELETED, ZOK,
+                                     i == 0 ? "a" : "");
         proxy_reset_counts(proxy);
         erase(path);
         expect(log, 1, ZKR_WATCH_ENDED, ZNONODE, "");
@@ -293,9 +297,9 @@ TEST(a_watch_until_the_deletion_ends_with_it)
 
 TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended)
 {
-    AUTO(log) log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
+    AUTO(log) log =
+        told_first(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED, ZNONODE, "");
 
-    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, "a");
     expect_no_more(log, 1);
 }
@@ -304,8 +308,8 @@ TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended)
 TEST(a_deletion_after_other_changes_is_told_as_a_change)
 {
     create(path, "a");
-    AUTO(log) log = watch(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
+    AUTO(log) log =
+        told_first(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED, ZOK, "");
     ok(zkr_watch_set_pause(log->watch, 500));
     create(child("x"), NULL);
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
@@ -341,13 +345,10 @@ TEST(a_pause_makes_one_read_of_many_changes)
     for (int round = 0; round < 2; round++) {
         struct stopwatch *w = stopwatch_start();
         size_t before = count_of(log);
-        char data[32];
 
-        for (int i = 1; i <= CHANGES; i++) {
-            (void)snprintf(data, sizeof(data), "%d-%d", round, i);
-            set(path, data);
-        }
-        await_told(log, ZOK, data);
+        for (int i = 1; i <= CHANGES; i++)
+            set(path, textf("%d-%d", round, i));
+        await_told(log, ZOK, textf("%d-%d", round, CHANGES));
         /* each read but the first has had its pause */
         struct lap lap = stopwatch_stop(w);
         assert_true(count_of(log) - before <=
@@ -373,9 +374,8 @@ TEST(a_pause_may_be_there_from_the_beginning)
 
 TEST(children_are_told_by_name)
 {
-    AUTO(log) log = watch(ZKR_WATCH_CHILDREN);
+    AUTO(log) log = told_first(ZKR_WATCH_CHILDREN, ZNONODE, "");
 
-    expect(log, 0, ZKR_WATCH_FIRST, ZNONODE, "");
     create(path, NULL);
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "");
     create(child("b"), NULL);
@@ -471,12 +471,9 @@ TEST(an_unreadable_node_is_told_when_it_is_readable)
 TEST(changes_without_a_connection_are_told_later)
 {
     create(path, "0");
-    AUTO(log) data = watch(ZKR_WATCH_DATA);
-    AUTO(log) exists = watch(ZKR_WATCH_EXISTS);
-    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
-    expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
-    expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
-    expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
+    AUTO(log) data = told_first(ZKR_WATCH_DATA, ZOK, "0");
+    AUTO(log) exists = told_first(ZKR_WATCH_EXISTS, ZOK, "");
+    AUTO(log) children = told_first(ZKR_WATCH_CHILDREN, ZOK, "");
     disconnect(proxy, s);
     connect_again(proxy, s);
     expect_no_more(data, 1); /* a connection alone is no news */
@@ -499,13 +496,10 @@ TEST(changes_without_a_connection_are_told_later)
 
 TEST(a_node_that_comes_and_goes_meanwhile_is_told)
 {
-    struct log *data = watch(ZKR_WATCH_DATA);
-    struct log *exists = watch(ZKR_WATCH_EXISTS);
-    struct log *children = watch(ZKR_WATCH_CHILDREN);
-    struct log *logs[] = { data, exists, children };
+    struct log *logs[3];
 
     for (int i = 0; i < 3; i++)
-        expect(logs[i], 0, ZKR_WATCH_FIRST, ZNONODE, "");
+        logs[i] = told_first((enum zkr_watch_what)(i + 1), ZNONODE, "");
     disconnect(proxy, s);
     create(path, "");
     connect_again(proxy, s);
@@ -532,12 +526,9 @@ TEST(a_new_session_is_a_gap)
 {
     create(path, "0");
     create(child("x"), NULL);
-    AUTO(log) data = watch(ZKR_WATCH_DATA);
-    AUTO(log) exists = watch(ZKR_WATCH_EXISTS);
-    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
-    expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
-    expect(exists, 0, ZKR_WATCH_FIRST, ZOK, "");
-    expect(children, 0, ZKR_WATCH_FIRST, ZOK, "x ");
+    AUTO(log) data = told_first(ZKR_WATCH_DATA, ZOK, "0");
+    AUTO(log) exists = told_first(ZKR_WATCH_EXISTS, ZOK, "");
+    AUTO(log) children = told_first(ZKR_WATCH_CHILDREN, ZOK, "x ");
     expire_and_wait(s);
     expect(data, 1, ZKR_WATCH_GAP, ZOK, "0");
     expect(exists, 1, ZKR_WATCH_GAP, ZOK, "");
@@ -611,15 +602,12 @@ TEST(a_session_that_ends_under_a_read_is_a_gap)
 TEST(a_server_that_restarts_ends_no_watch)
 {
     create(path, "0");
-    AUTO(log) data = watch(ZKR_WATCH_DATA);
-    AUTO(log) children = watch(ZKR_WATCH_CHILDREN);
-    expect(data, 0, ZKR_WATCH_FIRST, ZOK, "0");
-    expect(children, 0, ZKR_WATCH_FIRST, ZOK, "");
+    AUTO(log) data = told_first(ZKR_WATCH_DATA, ZOK, "0");
+    AUTO(log) children = told_first(ZKR_WATCH_CHILDREN, ZOK, "");
     for (int i = 0; i < 2; i++) {
         const char *text = textf("%d", i + 1);
         const char *names = textf(i == 0 ? "x " : "x y ");
 
-        server_kill9(the_server);
         restart_server();
         set(path, text);
         create(child(i == 0 ? "x" : "y"), NULL);
@@ -635,9 +623,8 @@ TEST(the_last_of_many_changes_is_told)
     create(path, "0");
     AUTO(log) log = watch_held(ZKR_WATCH_DATA);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "0");
-    for (int i = 1; i <= 20; i++) {
+    for (int i = 1; i <= 20; i++)
         set(path, textf("%d", i));
-    }
     settle(s);
     atomic_store(&log->held, false);
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "20");
@@ -761,14 +748,10 @@ TEST(the_event_loop_of_the_program_tells)
     create(path, "0");
     AUTO(log) log = watch_by(mine, path, ZKR_WATCH_DATA);
     for (size_t i = 0; i < 3; i++) {
-        char data[8];
-
         while (count_of(log) <= i)
             ok(zkr_session_dispatch(mine));
-        (void)snprintf(data, sizeof(data), "%zu", i);
-        assert_string_equal(log->calls[i].data, data);
-        (void)snprintf(data, sizeof(data), "%zu", i + 1);
-        set(path, data);
+        assert_string_equal(log->calls[i].data, textf("%zu", i));
+        set(path, textf("%zu", i + 1));
     }
 }
 
@@ -795,28 +778,22 @@ TEST(a_free_takes_the_watch_off_the_server)
 
 TEST(others_go_on_watching_the_node)
 {
-    struct log *one;
-    struct log *two;
-    struct log *data;
-
     create(path, "a");
     for (int i = ZKR_WATCH_DATA; i <= ZKR_WATCH_CHILDREN; i++) {
-        one = watch((enum zkr_watch_what)i);
-        two = watch((enum zkr_watch_what)i);
-        data = watch(ZKR_WATCH_DATA);
-        expect(one, 0, ZKR_WATCH_FIRST, ZOK, i == ZKR_WATCH_DATA ? "a" : "");
-        expect(two, 0, ZKR_WATCH_FIRST, ZOK, i == ZKR_WATCH_DATA ? "a" : "");
-        expect(data, 0, ZKR_WATCH_FIRST, ZOK, "a");
+        enum zkr_watch_what what = (enum zkr_watch_what)i;
+        const char *text = what == ZKR_WATCH_DATA ? "a" : "";
+        struct log *one = told_first(what, ZOK, text);
+        AUTO(log) two = told_first(what, ZOK, text);
+        AUTO(log) data = told_first(ZKR_WATCH_DATA, ZOK, "a");
+
         end(one);
         settle(s);
         erase(path);
         expect(two, 1, ZKR_WATCH_CHANGED, ZNONODE, "");
         expect(data, 1, ZKR_WATCH_CHANGED, ZNONODE, "");
         create(path, "a");
-        expect(two, 2, ZKR_WATCH_CHANGED, ZOK, i == ZKR_WATCH_DATA ? "a" : "");
+        expect(two, 2, ZKR_WATCH_CHANGED, ZOK, text);
         expect(data, 2, ZKR_WATCH_CHANGED, ZOK, "a");
-        end(two);
-        end(data);
     }
 }
 
@@ -882,8 +859,8 @@ TEST(a_watch_may_be_freed_as_its_session_ends)
         struct log *logs[3];
 
         for (int k = 0; k < 3; k++) {
-            logs[k] = watch((enum zkr_watch_what)(k + 1));
-            expect(logs[k], 0, ZKR_WATCH_FIRST, ZOK, k == 0 ? "a" : "");
+            logs[k] = told_first((enum zkr_watch_what)(k + 1), ZOK,
+                                 k == 0 ? "a" : "");
             l.watches[k] = logs[k]->watch;
             logs[k]->watch = NULL;
         }
