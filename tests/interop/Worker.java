@@ -32,12 +32,9 @@ public class Worker {
     private CuratorFramework client;
     private String recipe;
     private String path;
-    private Map<String, InterProcessMutex> locks;
-    private Election election;
     private String limit;
     private InterProcessSemaphoreV2 semaphore;
-    private InterProcessSemaphoreMutex semaphoreMutex;
-    private Collection<Lease> leases;
+    private final Map<String, Lock> locks = new HashMap<>(); /* by mode */
     private boolean listening;
 
     Worker(String name) {
@@ -82,22 +79,23 @@ public class Worker {
 
     /* New objects: one that failed, or whose session ended, is of no use. */
     void makeLocks() throws Exception {
-        locks = new HashMap<>();
-        if (isSemaphore()) {
+        locks.clear();
+        if (recipe.equals("semaphore")) {
             makeSemaphore();
         } else if (recipe.equals("mutex")) {
-            locks.put("write", new InterProcessMutex(client, path));
-        } else {
-            InterProcessReadWriteLock lock =
-                new InterProcessReadWriteLock(client, path);
+            add("write", new InterProcessMutex(client, path));
+        } else if (recipe.equals("rw")) {
+            var lock = new InterProcessReadWriteLock(client, path);
 
-            locks.put("write", lock.writeLock());
-            locks.put("read", lock.readLock());
+            add("write", lock.writeLock());
+            add("read", lock.readLock());
         }
-        if (listening) {
-            for (InterProcessMutex lock : locks.values())
-                lock.makeRevocable(asked -> answer("asked"));
-        }
+    }
+
+    void add(String mode, InterProcessMutex mutex) {
+        locks.put(mode, new Mutex(mutex));
+        if (listening)
+            mutex.makeRevocable(asked -> answer("asked"));
     }
 
     String lock(String recipe, String layout, String path)
@@ -112,39 +110,64 @@ public class Worker {
         return "lock";
     }
 
-    /* -- elections; each object serves for one campaign */
+    /* -- a lock of any recipe */
 
-    interface Election {
-        /* Curator does not know a try. */
-        boolean lead(long timeoutMs) throws Exception;
-        void leave() throws Exception;
+    interface Lock {
+        /* Of an election Curator does not know a try. */
+        boolean acquire(long timeoutMs) throws Exception;
+        void release() throws Exception;
+        /* null: Curator does not tell it. */
         String nodePath() throws Exception;
-        String leader() throws Exception;
     }
 
-    class Latch implements Election {
-        private final LeaderLatch latch = new LeaderLatch(client, path, name);
+    static class Mutex implements Lock {
+        private final InterProcessMutex mutex;
 
-        public boolean lead(long timeoutMs) throws Exception {
-            latch.start();
-            return latch.await(timeoutMs, TimeUnit.MILLISECONDS);
+        Mutex(InterProcessMutex mutex) {
+            this.mutex = mutex;
         }
 
-        public void leave() throws Exception {
+        public boolean acquire(long timeoutMs) throws Exception {
+            return mutex.acquire(timeoutMs, TimeUnit.MILLISECONDS);
+        }
+
+        public void release() throws Exception {
+            mutex.release();
+        }
+
+        /* It is protected. */
+        public String nodePath() throws Exception {
+            Method method =
+                InterProcessMutex.class.getDeclaredMethod("getLockPath");
+
+            method.setAccessible(true);
+            return (String) method.invoke(mutex);
+        }
+    }
+
+    class Latch implements Lock {
+        private final LeaderLatch latch = new LeaderLatch(client, path, name);
+
+        public boolean acquire(long timeoutMs) throws Exception {
+            latch.start();
+            boolean leads = latch.await(Math.max(timeoutMs, 500),
+                TimeUnit.MILLISECONDS);
+            if (!leads)
+                release();
+            return leads;
+        }
+
+        public void release() throws Exception {
             latch.close();
         }
 
         public String nodePath() {
             return latch.getOurPath();
         }
-
-        public String leader() throws Exception {
-            return latch.getLeader().getId();
-        }
     }
 
     /* Leads as long as takeLeadership() has not returned. */
-    class Selector extends LeaderSelectorListenerAdapter implements Election {
+    class Selector extends LeaderSelectorListenerAdapter implements Lock {
         private final LeaderSelector selector =
             new LeaderSelector(client, path, this);
         private final CountDownLatch leads = new CountDownLatch(1);
@@ -156,19 +179,24 @@ public class Worker {
             var mutex = LeaderSelector.class.getDeclaredField("mutex");
 
             mutex.setAccessible(true);
-            node = Worker.nodePath((InterProcessMutex) mutex.get(selector));
+            node = new Mutex((InterProcessMutex) mutex.get(selector))
+                .nodePath();
             leads.countDown();
             leaves.await();
         }
 
-        public boolean lead(long timeoutMs) throws Exception {
+        public boolean acquire(long timeoutMs) throws Exception {
             selector.setId(name);
             selector.start();
-            return leads.await(timeoutMs, TimeUnit.MILLISECONDS);
+            boolean leads = this.leads.await(Math.max(timeoutMs, 500),
+                TimeUnit.MILLISECONDS);
+            if (!leads)
+                release();
+            return leads;
         }
 
         /* The mutex is given back behind takeLeadership(). */
-        public void leave() throws Exception {
+        public void release() throws Exception {
             leaves.countDown();
             while (node != null && client.checkExists().forPath(node) != null)
                 Thread.sleep(1);
@@ -178,70 +206,16 @@ public class Worker {
         public String nodePath() {
             return node;
         }
-
-        public String leader() throws Exception {
-            return selector.getLeader().getId();
-        }
-    }
-
-    boolean isElection() {
-        return recipe.equals("latch") || recipe.equals("selector");
-    }
-
-    Election newElection() {
-        return recipe.equals("latch") ? new Latch() : new Selector();
-    }
-
-    boolean lead(long timeoutMs) throws Exception {
-        election = newElection();
-        if (election.lead(Math.max(timeoutMs, 500)))
-            return true;
-        election.leave();
-        return false;
-    }
-
-    /* 0: the node has gone, or is that of an old session. */
-    long electionToken() throws Exception {
-        var stat = client.checkExists().forPath(election.nodePath());
-        long session =
-            client.getZookeeperClient().getZooKeeper().getSessionId();
-
-        return stat == null || stat.getEphemeralOwner() != session
-            ? 0 : stat.getCzxid();
-    }
-
-    String electionNode() throws Exception {
-        return ZKPaths.getNodeFromPath(election.nodePath());
-    }
-
-    String electionAcquire(long timeoutMs) throws Exception {
-        return lead(timeoutMs)
-            ? "held " + electionNode() + " " + electionToken() : "busy";
-    }
-
-    void electionCycle(Section section) throws Exception {
-        if (!lead(120000))
-            return;
-        try {
-            long token = electionToken();
-
-            if (token != 0)
-                section.work("write", electionNode(), token);
-        } finally {
-            election.leave();
-        }
     }
 
     String leader() throws Exception {
-        return "leader " + newElection().leader();
+        return "leader " + (recipe.equals("latch")
+            ? new Latch().latch.getLeader()
+            : new Selector().selector.getLeader()).getId();
     }
 
-    /* -- the semaphore */
-
     void makeSemaphore() throws Exception {
-        if (recipe.equals("semaphore-mutex")) {
-            semaphoreMutex = new InterProcessSemaphoreMutex(client, path);
-        } else if (limit.startsWith("/")) {
+        if (limit.startsWith("/")) {
             SharedCount count = new SharedCount(client, limit, 1);
 
             count.start();
@@ -252,19 +226,67 @@ public class Worker {
         }
     }
 
-    boolean isSemaphore() {
-        return recipe.startsWith("semaphore");
+    class Permits implements Lock {
+        private final int permits;
+        private Collection<Lease> leases;
+
+        Permits(int permits) {
+            this.permits = permits;
+        }
+
+        public boolean acquire(long timeoutMs) throws Exception {
+            leases = semaphore.acquire(permits, timeoutMs,
+                TimeUnit.MILLISECONDS);
+            return leases != null;
+        }
+
+        public void release() throws Exception {
+            semaphore.returnAll(leases);
+        }
+
+        public String nodePath() {
+            return ZKPaths.makePath(path, "leases",
+                leases.iterator().next().getNodeName());
+        }
     }
 
-    boolean takeLeases(int permits, long timeoutMs) throws Exception {
-        leases = semaphore.acquire(permits, timeoutMs, TimeUnit.MILLISECONDS);
-        return leases != null;
+    class SemaphoreMutex implements Lock {
+        private final InterProcessSemaphoreMutex mutex =
+            new InterProcessSemaphoreMutex(client, path);
+
+        public boolean acquire(long timeoutMs) throws Exception {
+            return mutex.acquire(timeoutMs, TimeUnit.MILLISECONDS);
+        }
+
+        public void release() throws Exception {
+            mutex.release();
+        }
+
+        public String nodePath() {
+            return null;
+        }
     }
 
-    /* 0: the node has gone, or is that of an old session. */
-    long leaseToken(Lease lease) throws Exception {
-        var stat = client.checkExists().forPath(
-            ZKPaths.makePath(path, "leases", lease.getNodeName()));
+    /* That of the mode, or one for this acquire. */
+    Lock lockFor(String mode) {
+        switch (recipe) {
+        case "latch":
+            return new Latch();
+        case "selector":
+            return new Selector();
+        case "semaphore":
+            return new Permits(Integer.parseInt(mode));
+        case "semaphore-mutex":
+            return new SemaphoreMutex();
+        default:
+            return locks.get(mode);
+        }
+    }
+
+    /* What Curator does not have: the fencing token. 0: the node has gone, or
+     * is that of an old session. */
+    long token(String node) throws Exception {
+        var stat = client.checkExists().forPath(node);
         long session =
             client.getZookeeperClient().getZooKeeper().getSessionId();
 
@@ -272,95 +294,41 @@ public class Worker {
             ? 0 : stat.getCzxid();
     }
 
-    String semaphoreAcquire(int permits, long timeoutMs) throws Exception {
-        if (recipe.equals("semaphore-mutex"))
-            return semaphoreMutex.acquire(timeoutMs, TimeUnit.MILLISECONDS)
-                ? "held - 0" : "busy";
-        if (!takeLeases(permits, timeoutMs))
-            return "busy";
-        Lease first = leases.iterator().next();
-        return "held " + first.getNodeName() + " " + leaseToken(first);
-    }
-
-    void semaphoreRelease() throws Exception {
-        if (recipe.equals("semaphore-mutex"))
-            semaphoreMutex.release();
-        else
-            semaphore.returnAll(leases);
-    }
-
-    void leaseCycle(Section section) throws Exception {
-        if (!takeLeases(1, 120000))
-            return;
-        try {
-            Lease lease = leases.iterator().next();
-            long token = leaseToken(lease);
-
-            if (token != 0)
-                section.work("1", lease.getNodeName(), token);
-        } finally {
-            semaphore.returnAll(leases);
-        }
-    }
-
-    /* It is protected. */
-    static String nodePath(InterProcessMutex lock) throws Exception {
-        Method method =
-            InterProcessMutex.class.getDeclaredMethod("getLockPath");
-
-        method.setAccessible(true);
-        return (String) method.invoke(lock);
-    }
-
-    /* What Curator does not have: the fencing token. 0: the node has gone. */
-    long token(InterProcessMutex lock) throws Exception {
-        var stat = client.checkExists().forPath(nodePath(lock));
-
-        return stat == null ? 0 : stat.getCzxid();
-    }
-
     String acquire(String mode, long timeoutMs) throws Exception {
-        if (isElection())
-            return electionAcquire(timeoutMs);
-        if (isSemaphore())
-            return semaphoreAcquire(Integer.parseInt(mode), timeoutMs);
-        InterProcessMutex lock = locks.get(mode);
+        Lock lock = lockFor(mode);
 
-        if (!lock.acquire(timeoutMs, TimeUnit.MILLISECONDS))
+        if (!lock.acquire(timeoutMs))
             return "busy";
-        return "held " + ZKPaths.getNodeFromPath(nodePath(lock)) + " "
-            + token(lock);
+        locks.put(key(mode), lock);
+        String node = lock.nodePath();
+        return node == null ? "held - 0"
+            : "held " + ZKPaths.getNodeFromPath(node) + " " + token(node);
+    }
+
+    /* Who releases permits need not say how many. */
+    String key(String mode) {
+        return recipe.equals("rw") ? mode : "write";
     }
 
     String release(String mode) throws Exception {
-        if (isElection())
-            election.leave();
-        else if (isSemaphore())
-            semaphoreRelease();
-        else
-            locks.get(mode).release();
+        locks.get(key(mode)).release();
         return "released";
     }
 
     /* One cycle of the mix. */
     void cycle(Section section, String mode) throws Exception {
-        if (isElection()) {
-            electionCycle(section);
-            return;
-        }
-        if (isSemaphore()) {
-            leaseCycle(section);
-            return;
-        }
-        InterProcessMutex lock = locks.get(mode);
+        if (recipe.equals("semaphore"))
+            mode = "1";
+        Lock lock = lockFor(mode);
 
-        lock.acquire();
+        if (!lock.acquire(120000))
+            return;
         try {
-            long token = token(lock);
+            String node = lock.nodePath();
+            long token = token(node);
 
             if (token != 0)
-                section.work(mode, ZKPaths.getNodeFromPath(nodePath(lock)),
-                    token);
+                section.work(mode, ZKPaths.getNodeFromPath(node), token);
         } finally {
             lock.release();
         }

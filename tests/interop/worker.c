@@ -26,11 +26,10 @@ enum {
 
 static const char *my_name;
 static zkr_session *session;
-static zkr_mutex *mutex; /* one of these four */
-static zkr_rwlock *rwlock;
+static zkr_lockable *lock; /* one of these two */
 static zkr_leader *leader;
-static zkr_semaphore *semaphore;
 static zkr_grant *grants[MODES];
+static bool is_semaphore;
 static zkr_grant *leases[PERMITS_MAX];
 static uint32_t permits; /* of `leases` */
 static bool listening;
@@ -93,14 +92,10 @@ static void do_open(char **words)
 
 static void free_locks(void)
 {
-    zkr_mutex_free(mutex);
-    zkr_rwlock_free(rwlock);
+    zkr_lockable_free(lock);
     zkr_leader_free(leader);
-    zkr_semaphore_free(semaphore);
-    mutex = NULL;
-    rwlock = NULL;
+    lock = NULL;
     leader = NULL;
-    semaphore = NULL;
 }
 
 static void do_close(char **words)
@@ -111,34 +106,14 @@ static void do_close(char **words)
     answer_rc(rc, "closed");
 }
 
-static int new_mutex(const char *path, const char *limit,
-                     struct zkr_lockable_opts *opts)
-{
-    return zkr_mutex_new(session, path, opts, &mutex);
-}
-
-static int new_rwlock(const char *path, const char *limit,
-                      struct zkr_lockable_opts *opts)
-{
-    return zkr_rwlock_new(session, path, opts, &rwlock);
-}
-
-static int new_leader(const char *path, const char *limit,
-                      struct zkr_lockable_opts *layout)
+static int new_leader(const char *path, enum zkr_lockable_flags layout)
 {
     struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
 
     opts.id = my_name;
     opts.id_size = strlen(my_name);
-    opts.flags = layout->flags;
+    opts.flags = layout;
     return zkr_leader_new(session, path, &opts, NULL, NULL, &leader);
-}
-
-static int new_selector(const char *path, const char *limit,
-                        struct zkr_lockable_opts *opts)
-{
-    opts->flags = ZKR_SELECTOR_LAYOUT;
-    return new_leader(path, limit, opts);
 }
 
 static int new_semaphore(const char *path, const char *limit,
@@ -146,45 +121,42 @@ static int new_semaphore(const char *path, const char *limit,
 {
     bool shared = limit[0] == '/';
 
+    is_semaphore = true;
     opts->flags = 0;
     opts->limit_path = shared ? limit : NULL;
     return zkr_semaphore_new(session, path,
                              shared ? 1 : (uint32_t)strtoul(limit, NULL, 10),
-                             opts, &semaphore);
+                             opts, &lock);
 }
 
-static int new_semaphore_of_one(const char *path, const char *limit,
-                                struct zkr_lockable_opts *opts)
+static int new_lock(const char *recipe, const char *limit, const char *path,
+                    struct zkr_lockable_opts *opts)
 {
-    return new_semaphore(path, "1", opts);
+    if (strcmp(recipe, "mutex") == 0)
+        return zkr_mutex_new(session, path, opts, &lock);
+    if (strcmp(recipe, "rw") == 0)
+        return zkr_rwlock_new(session, path, opts, &lock);
+    if (strcmp(recipe, "latch") == 0)
+        return new_leader(path, opts->flags);
+    if (strcmp(recipe, "selector") == 0)
+        return new_leader(path, ZKR_SELECTOR_LAYOUT);
+    if (strcmp(recipe, "semaphore-mutex") == 0)
+        limit = "1";
+    return new_semaphore(path, limit, opts);
 }
-
-static const struct {
-    const char *name;
-    int (*make)(const char *path, const char *limit,
-                struct zkr_lockable_opts *opts);
-} recipes[] = {
-    { "mutex", new_mutex },         { "rw", new_rwlock },
-    { "latch", new_leader },        { "selector", new_selector },
-    { "semaphore", new_semaphore }, { "semaphore-mutex", new_semaphore_of_one },
-};
 
 static void do_lock(char **words)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     char *limit = NULL;
     const char *recipe = strtok_r(words[1], ":", &limit);
-    int rc = ZKR_EINVAL;
 
     opts.label = my_name;
     opts.flags = strcmp(words[2], "kazoo") == 0 ? ZKR_KAZOO_LAYOUT : 0;
     free_locks();
     listening = false;
-    for (size_t i = 0; i < sizeof(recipes) / sizeof(*recipes); i++) {
-        if (strcmp(recipe, recipes[i].name) == 0)
-            rc = recipes[i].make(words[3], limit, &opts);
-    }
-    answer_rc(rc, "lock");
+    is_semaphore = false;
+    answer_rc(new_lock(recipe, limit, words[3], &opts), "lock");
 }
 
 static void do_listen(char **words)
@@ -208,13 +180,12 @@ static int lead(int64_t timeout_ms, zkr_grant **ret_grant)
 
 static int acquire(int mode, int64_t timeout_ms, zkr_grant **ret_grant)
 {
-    if (leader != NULL)
-        return lead(timeout_ms, ret_grant);
-    if (mutex != NULL)
-        return zkr_mutex_acquire(mutex, timeout_ms, ret_grant);
-    if (mode == READ)
-        return zkr_rwlock_acquire_read(rwlock, timeout_ms, ret_grant);
-    return zkr_rwlock_acquire_write(rwlock, timeout_ms, ret_grant);
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+
+    opts.mode = mode == READ ? ZKR_SHARED : ZKR_EXCLUSIVE;
+    return leader != NULL
+               ? lead(timeout_ms, ret_grant)
+               : zkr_lockable_acquire(lock, &opts, timeout_ms, ret_grant);
 }
 
 static void answer_held(zkr_grant *grant)
@@ -227,7 +198,7 @@ static void answer_held(zkr_grant *grant)
 static int acquire_permits(uint32_t count, int64_t timeout_ms)
 {
     permits = count;
-    return zkr_semaphore_acquire_many(semaphore, permits, timeout_ms, leases);
+    return zkr_semaphore_acquire_many(lock, permits, timeout_ms, leases);
 }
 
 static void do_acquire(char **words)
@@ -236,12 +207,12 @@ static void do_acquire(char **words)
     int mode = mode_of(words[1]);
     int rc;
 
-    if (semaphore != NULL)
+    if (is_semaphore)
         rc = acquire_permits((uint32_t)strtoul(words[1], NULL, 10), timeout_ms);
     else
         rc = acquire(mode, timeout_ms, &grants[mode]);
     if (rc == ZKR_OK)
-        answer_held(semaphore != NULL ? leases[0] : grants[mode]);
+        answer_held(is_semaphore ? leases[0] : grants[mode]);
     else if (rc == ZKR_EBUSY || rc == ZKR_ETIMEDOUT)
         answer("busy");
     else
@@ -268,7 +239,7 @@ static int return_leases(void)
 static void do_release(char **words)
 {
     int mode = mode_of(words[1]);
-    int rc = semaphore != NULL ? return_leases() : release(grants[mode]);
+    int rc = is_semaphore ? return_leases() : release(grants[mode]);
 
     grants[mode] = NULL;
     answer_rc(rc, "released");
@@ -296,7 +267,7 @@ static void do_revoke(char **words)
 
 static void do_downgrade(char **words)
 {
-    int rc = zkr_rwlock_downgrade(rwlock, grants[WRITE], &grants[READ]);
+    int rc = zkr_rwlock_downgrade(lock, grants[WRITE], &grants[READ]);
 
     if (rc != ZKR_OK) {
         answer_rc(rc, NULL);
@@ -358,8 +329,7 @@ static void do_run(char **words)
     while (!section_is_over(&s)) {
         bool writer = random() % 100 < writers;
 
-        cycles +=
-            semaphore != NULL ? lease_cycle(&s, writer) : cycle(&s, writer);
+        cycles += is_semaphore ? lease_cycle(&s, writer) : cycle(&s, writer);
     }
     section_close(&s);
     answer("ran %d", cycles);
