@@ -126,10 +126,7 @@ void fleet_begin(struct mix *m)
 
 static void stop(struct mix *m, const struct worker *w)
 {
-    char name[64];
-
-    (void)snprintf(name, sizeof(name), "stop-%s", w->name);
-    touch(m, name);
+    touch(m, textf("stop-%s", w->name));
 }
 
 void fleet_end(struct mix *m)
@@ -155,27 +152,21 @@ void fleet_replace(struct mix *m, struct worker *w)
     (void)await_entry(m, from, "ENTER", w->name);
 }
 
-static void stall_name(const struct worker *w, const char *mode, char name[64])
+static const char *stall_name(const struct worker *w, const char *mode)
 {
-    (void)snprintf(name, 64, "stall-%s-%s", w->name, mode);
+    return textf("stall-%s-%s", w->name, mode);
 }
 
 struct entry fleet_catch(struct mix *m, const struct worker *w,
                          const char *mode)
 {
-    char name[64];
-
-    stall_name(w, mode, name);
-    touch(m, name);
+    touch(m, stall_name(w, mode));
     return await_entry(m, m->journal.count, "STALL", w->name);
 }
 
 void fleet_let_go(const struct mix *m, const struct worker *w, const char *mode)
 {
-    char name[64];
-
-    stall_name(w, mode, name);
-    assert_int_equal(unlink(textf("%s/%s", m->dir, name)), 0);
+    ok(unlink(textf("%s/%s", m->dir, stall_name(w, mode))));
 }
 
 static size_t sections_like(const struct mix *m, const struct worker *w)
@@ -273,9 +264,8 @@ void await_gone(struct mix *m, size_t from, const struct entry *held)
 {
     bool only_writers = m->limit == 0 && !held->writes;
     bool entered, gone;
-    char node[512];
+    const char *node = textf("%s/%s", m->held, held->node);
 
-    (void)snprintf(node, sizeof(node), "%s/%s", m->held, held->node);
     if (!COMES((entered = has_enter(m, from, only_writers),
                 gone = admin_exists(admin, node, NULL) == ZNONODE) ||
                    entered,

@@ -65,10 +65,9 @@ static void the_next_leads(const char *recipe)
         struct worker *next;
         const char *path =
             pair_on_new_path(recipe, sides[i], sides[1 - i], &leader, &next);
-        char node[256];
 
         worker_acquire(leader, "write");
-        (void)snprintf(node, sizeof(node), "%s/%s", path, leader->node);
+        const char *node = textf("%s/%s", path, leader->node);
         acquire_behind(next, "write", path, leader->node);
         worker_kill(leader);
         assert_null(worker_hear(next, 100));

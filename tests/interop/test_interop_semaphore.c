@@ -139,12 +139,10 @@ TEST_ROWS(c_and_curator_have_their_turns_in_order, both_ways, kinds)
 /* The servers end its session, and not before are its permits free. */
 TEST_ROWS(a_killed_client_frees_its_permits, both_ways, kinds)
 {
-    char node[256];
-
     struct worker *holder = join("semaphore:2", kinds->one, 0);
     struct worker *next = join("semaphore:2", kinds->other, 0);
     worker_acquire(holder, "2");
-    (void)snprintf(node, sizeof(node), "%s/%s", leases, holder->node);
+    const char *node = textf("%s/%s", leases, holder->node);
     wait_with(next, 2, kinds->other == KIND_C ? 4 : 3);
     worker_kill(holder);
     assert_null(worker_hear(next, NOT_YET_MS));
@@ -192,11 +190,9 @@ TEST_ROWS(c_and_a_semaphore_mutex_exclude_each_other, both_ways, kinds)
 TEST_ROWS(c_and_curator_follow_one_limit, both_ways, kinds)
 {
     AUTO(session) s = open_session();
-    char recipe[100];
-    char limit[80];
+    const char *limit = textf("%s-limit", path);
+    const char *recipe = textf("semaphore:%s", limit);
 
-    (void)snprintf(limit, sizeof(limit), "%s-limit", path);
-    (void)snprintf(recipe, sizeof(recipe), "semaphore:%s", limit);
     struct worker *first = join(recipe, kinds->one, 0); /* makes the node */
     struct worker *second = join(recipe, kinds->other, 0);
     worker_acquire(first, "1");
@@ -213,12 +209,10 @@ TEST_ROWS(c_and_curator_follow_one_limit, both_ways, kinds)
 
 TEST_ROWS(a_foreign_child_takes_up_a_permit_of_both, both_ways, kinds)
 {
-    char child[128];
-
+    const char *child = textf("%s/-", leases);
     struct worker *holder = join("semaphore:2", kinds->one, 0);
     struct worker *other = join("semaphore:2", kinds->other, 0);
     worker_acquire(holder, "1");
-    (void)snprintf(child, sizeof(child), "%s/-", leases);
     assert_int_equal(admin_create(admin, child, NULL), ZOK);
     worker_do(other, "busy", "acquire 1 0");
     wait_with(other, 1, 3);
