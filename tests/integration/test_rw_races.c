@@ -105,9 +105,9 @@ static void end_reading(struct member *m, zkr_grant *g)
 
 static void begin_writing(struct crowd *c)
 {
-    c->wrong += !c->sessions_end && atomic_fetch_add(&c->writers, 1) != 0;
-    if (c->sessions_end)
-        atomic_fetch_add(&c->writers, 1);
+    int others = atomic_fetch_add(&c->writers, 1);
+
+    c->wrong += !c->sessions_end && others != 0;
     expect_none(c, &c->readers);
     c->writes++;
 }

@@ -97,17 +97,21 @@ static void *interrupt(void *thread)
     return NULL;
 }
 
-static void use_all(zkr_session *s, zkr_mutex *m, zkr_mutex *held)
+static void use_all(void)
 {
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, new_path());
+    AUTO(mutex) held = new_mutex(s, new_path());
+    AUTO(grant) holding = acquire(held);
+
     for (int i = 0; i < ROUNDS; i++) {
         zkr_grant *g = acquire(m);
 
         wait_verified(g);
         release(g);
     }
-    struct zkr_participants *list =
+    AUTO(participants) list =
         MADE(participants, participants_list, s, zkr_lockable_path(held), NULL);
-    zkr_participants_free(list);
     assert_int_equal(zkr_mutex_acquire(held, 0, &nil), ZKR_EBUSY);
     struct stopwatch *w = stopwatch_start();
     assert_int_equal(zkr_mutex_acquire(held, TIMEOUT_MS, &nil), ZKR_ETIMEDOUT);
@@ -121,15 +125,7 @@ TEST(a_thread_that_is_interrupted_all_the_time_gets_its_answers)
 
     assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
     pthread_t thread = thread_start(interrupt, &self);
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, new_path());
-    zkr_mutex *held = new_mutex(s, new_path());
-    zkr_grant *g = acquire(held);
-    use_all(s, m, held);
-    release(g);
-    zkr_mutex_free(m);
-    zkr_mutex_free(held);
-    close_session(s);
+    use_all();
     atomic_store(&stop, true);
     thread_join(thread);
     assert_true(signals > 100);
@@ -157,20 +153,19 @@ TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
 {
     AUTO(session) s = open_session();
     const char *path = new_path();
-    struct cancelled c = { .mutex = new_mutex(s, path) };
-    zkr_grant *g = acquire(c.mutex);
+    AUTO(mutex) m = new_mutex(s, path);
+    struct cancelled c = { .mutex = m };
+    zkr_grant *g = acquire(m);
     void *result = NULL;
 
     pthread_t thread = thread_start(acquire_and_end, &c);
     wait_children(path, 2);
     assert_int_equal(pthread_cancel(thread), 0);
-    zkr_mutex *other = new_mutex(s, new_path());
+    AUTO(mutex) other = new_mutex(s, new_path());
     for (int i = 0; i < 3; i++)
         release(acquire(other));
     release(g);
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_ptr_equal(result, PTHREAD_CANCELED);
     release(c.grant);
-    zkr_mutex_free(other);
-    zkr_mutex_free(c.mutex);
 }

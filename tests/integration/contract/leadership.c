@@ -28,25 +28,15 @@ static void enlist(struct participant *p)
     (void)pthread_mutex_unlock(&mutex);
 }
 
-static bool is_wanted(const struct participant *p,
-                      const struct participant *one, const struct election *of,
-                      const zkr_grant *with)
-{
-    return one != NULL  ? p == one
-           : of != NULL ? p->election == of
-                        : p->grant == with;
-}
-
-/* Takes out that one, or the first of an election, or the one with that grant;
- * NULL: there is none. */
-static struct participant *take(const struct participant *one,
-                                const struct election *of,
-                                const zkr_grant *with)
+/* Takes out that participant, or the first of that election, or the one with
+ * that grant; NULL: there is none. */
+static struct participant *take(const void *what)
 {
     struct participant **at = &all;
 
     (void)pthread_mutex_lock(&mutex);
-    while (*at != NULL && !is_wanted(*at, one, of, with))
+    while (*at != NULL && *at != what && (*at)->election != what &&
+           (*at)->grant != what)
         at = &(*at)->next;
     struct participant *p = *at;
     if (p != NULL)
@@ -73,7 +63,7 @@ void leadership_free(void *lock)
 {
     struct participant *p;
 
-    while (lock != NULL && (p = take(NULL, lock, NULL)) != NULL) {
+    while (lock != NULL && (p = take(lock)) != NULL) {
         bool waits = p->grant == NULL;
 
         zkr_leader_free(p->leader);
@@ -122,7 +112,7 @@ int leadership_acquire(void *lock, int64_t timeout_ms, zkr_grant **ret_grant)
         *ret_grant = p->grant;
         return ZKR_OK;
     }
-    if (take(p, NULL, NULL) != NULL)
+    if (take(p) != NULL)
         zkr_leader_free(p->leader);
     free(p);
     return rc;
@@ -145,7 +135,7 @@ int leadership_cancel(void *lock)
  */
 int leadership_release(void *lock, zkr_grant *grant)
 {
-    struct participant *p = grant == NULL ? NULL : take(NULL, NULL, grant);
+    struct participant *p = grant == NULL ? NULL : take(grant);
 
     if (p == NULL)
         return zkr_grant_release(grant);
@@ -159,7 +149,7 @@ int leadership_release(void *lock, zkr_grant *grant)
 /* That of a participant is freed with it. */
 void leadership_forget(void *lock, zkr_grant *grant)
 {
-    struct participant *p = grant == NULL ? NULL : take(NULL, NULL, grant);
+    struct participant *p = grant == NULL ? NULL : take(grant);
 
     if (p == NULL)
         zkr_grant_free(grant);
