@@ -149,7 +149,7 @@ static void wait_behind(void *lock, const char *dir, bool cancels)
     bool has_node =
         (recipe->traits & QUEUES) != 0 && (recipe->traits & SHARES) == 0;
     AUTO(recorder) outcomes = recorder_new();
-    zkr_request *request = NULL;
+    AUTO(request) request = NULL;
     zkr_grant *g = NULL;
 
     if (!CAN(recipe->acquire(lock, SOON_MS, &g)))
@@ -171,7 +171,6 @@ static void wait_behind(void *lock, const char *dir, bool cancels)
     give_back(g);
     if (asked)
         wait_for_outcome(outcomes, !cancels);
-    zkr_request_free(request);
 }
 
 static void use_lock(void *lock, void *other, const char *dir)
@@ -206,7 +205,7 @@ static void use_recipe(zkr_session *s)
 
 static void use_rwlock(zkr_session *s, const char *name, uint32_t retain_ms)
 {
-    zkr_rwlock *l = NULL;
+    AUTO(rwlock) l = NULL;
     zkr_grant *write = NULL;
     zkr_grant *read = NULL;
 
@@ -223,7 +222,6 @@ static void use_rwlock(zkr_session *s, const char *name, uint32_t retain_ms)
     }
     if (CAN(zkr_rwlock_acquire_read(l, SOON_MS, &read)))
         give_back(read);
-    zkr_rwlock_free(l);
 }
 
 static void use_rwlocks(zkr_session *s)
@@ -279,7 +277,7 @@ static void use_semaphore(zkr_session *s)
 
 static void use_counter(zkr_session *s)
 {
-    zkr_counter *c = NULL;
+    AUTO(counter) c = NULL;
     int64_t found;
 
     if (!CAN(zkr_counter_new(s, "/alloc-numbers/counter",
@@ -287,7 +285,6 @@ static void use_counter(zkr_session *s)
         return;
     (void)CAN(zkr_counter_add(c, 1, SOON_MS, NULL));
     (void)CAN(zkr_counter_compare_and_set(c, 7, 8, SOON_MS, &found));
-    zkr_counter_free(c);
 }
 
 static void use_barriers(zkr_session *s)
@@ -321,14 +318,13 @@ static void lead(zkr_leader *l)
 
 static void use_leader(zkr_session *s)
 {
-    zkr_leader *l = NULL;
+    AUTO(leader) l = NULL;
 
     if (!CAN(zkr_leader_new(s, a_path("leader"),
                             OPTS(leader, .id = "id", .id_size = 2), NULL, NULL,
                             &l)))
         return;
     lead(l);
-    zkr_leader_free(l);
 }
 
 static void use_participants(zkr_session *s)
@@ -354,7 +350,7 @@ static void use_participants(zkr_session *s)
 
 static void write_together(zkr_session *s, const char *path)
 {
-    zkr_txn *t = NULL;
+    AUTO(txn) t = NULL;
 
     if (!CAN(zkr_txn_new(s, NULL, &t)))
         return;
@@ -364,7 +360,6 @@ static void write_together(zkr_session *s, const char *path)
         CAN(zkr_txn_create(t, path, "abc", 3,
                            OPTS(create, .acl = "world:anyone:cdrwa"))))
         (void)CAN(zkr_txn_commit(t, SOON_MS));
-    zkr_txn_free(t);
 }
 
 static void use_client(zkr_session *s)

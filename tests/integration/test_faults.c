@@ -149,9 +149,8 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     create_late(slow, &late);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_children(path, 2);
-    char *lowest = nth_child(path, 0);
+    AUTO(text) lowest = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(w.grant), lowest));
-    free(lowest);
     release(w.grant);
     assert_int_equal(count_children(path), 0);
 }
@@ -305,22 +304,19 @@ TEST(waits_given_up_leave_no_watch_in_the_client)
 /* The client returns ZOK also when it has waited for the server in vain. */
 TEST(closing_with_a_silent_server_does_not_claim_success)
 {
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
     int code = 1;
 
     zkr_session *lonely =
         open_to(proxy_hosts(proxy),
                 OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
-    zkr_mutex *mutex = new_mutex(lonely, path);
-    zkr_grant *g = acquire(mutex);
+    AUTO(mutex) mutex = new_mutex(lonely, path);
+    AUTO(grant) g = acquire(mutex);
     proxy_freeze(proxy);
     ok(zkr_grant_release_async(g, record_release, r));
     assert_int_equal(zkr_session_close(lonely), ZKR_EPENDING);
     assert_true(recorder_get(r, 0, &code, NULL));
     assert_int_equal(code, ZKR_EPENDING);
-    zkr_grant_free(g);
-    zkr_mutex_free(mutex);
-    recorder_free(r);
     proxy_heal(proxy);
     wait_children(path, 0);
 }

@@ -60,7 +60,7 @@ static void record_warning(enum zkr_log_level level, const char *line,
  * many ghosts. */
 static zkr_grant *acquire_behind(int ghosts, acquire_call *call, void *lock)
 {
-    struct recorder *warnings = recorder_new();
+    AUTO(recorder) warnings = recorder_new();
     int64_t began = now_ms();
     zkr_grant *g = NULL;
 
@@ -69,7 +69,6 @@ static zkr_grant *acquire_behind(int ghosts, acquire_call *call, void *lock)
     zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
     assert_true(now_ms() - began >= ghosts * 2 * T_MS);
     assert_int_equal(recorder_count(warnings), ghosts);
-    recorder_free(warnings);
     ok(zkr_grant_check(g));
     return g;
 }

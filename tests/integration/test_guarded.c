@@ -332,7 +332,7 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     other =
         open_to(proxy_hosts(proxy),
                 OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = patient));
-    zkr_mutex *lock = new_mutex(other, path);
+    AUTO(mutex) lock = new_mutex(other, path);
     zkr_grant *g = acquire(lock);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
@@ -345,7 +345,6 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     told_is(&t, 0, ZKR_ECLOSED, false);
     node_has(data, "old");
     zkr_grant_free(g);
-    zkr_mutex_free(lock);
     recorder_free(t.recorder);
 }
 

@@ -533,7 +533,7 @@ static void read_all(zkr_session *s)
 
 static void write_all(zkr_session *s)
 {
-    zkr_txn *txn = NULL;
+    AUTO(txn) txn = NULL;
 
     may(zkr_session_create(s, "/a/b", "x", 1, NULL, CALL_MS, NULL));
     may(zkr_session_set(s, "/a/b", "y", 1, ZKR_ANY_VERSION, CALL_MS, NULL));
@@ -544,13 +544,12 @@ static void write_all(zkr_session *s)
         may(zkr_txn_delete(txn, "/a/c", ZKR_ANY_VERSION));
         may(zkr_txn_commit(txn, CALL_MS));
     }
-    zkr_txn_free(txn);
     may(zkr_session_delete(s, "/a/b", ZKR_ANY_VERSION, CALL_MS));
 }
 
 static void lock_all(zkr_session *s)
 {
-    struct zkr_participants *found = NULL;
+    AUTO(participants) found = NULL;
     zkr_mutex *m = NULL;
     zkr_grant *g = NULL;
 
@@ -565,7 +564,6 @@ static void lock_all(zkr_session *s)
     zkr_grant_free(g);
     zkr_mutex_free(m);
     may(zkr_participants_list(s, "/a/lock", NULL, &found));
-    zkr_participants_free(found);
 }
 
 static void use_library(const char *hosts)

@@ -279,10 +279,9 @@ static void wait_for_the_last(struct waiter *w, zkr_multi_lock *ml)
  * end. */
 static void delete_watched(const char *dir)
 {
-    char *name = nth_child(dir, 0);
+    AUTO(text) name = nth_child(dir, 0);
     const char *node = textf("%s/%s", dir, name);
 
-    free(name);
     AWAIT(server_watches(the_server, node, 0) > 0);
     assert_int_equal(admin_delete(admin, node), ZOK);
 }

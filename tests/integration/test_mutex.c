@@ -111,7 +111,7 @@ TEST(each_waiter_watches_only_the_node_before_it)
         waiter_queue(&waiters[i], mutexes[i]);
     }
     AWAIT(count_watches() == N + 1); /* the holder's node and its own too */
-    char *wchp = server_4lw(the_server, "wchp");
+    AUTO(text) wchp = server_4lw(the_server, "wchp");
     assert_non_null(wchp);
     for (size_t i = 0; i < N; i++) { /* "path\n\tsession\n..." */
         AUTO(text) name = nth_child(path, i);
@@ -125,7 +125,6 @@ TEST(each_waiter_watches_only_the_node_before_it)
         /* the holder, and the one behind it, watch their own nodes too */
         assert_in_range(watchers, 1, i <= 1 ? 2 : 1);
     }
-    free(wchp);
     release(g);
     for (size_t i = 0; i < N; i++) {
         release(waiter_grant(&waiters[i]));

@@ -84,9 +84,8 @@ TEST(a_waiter_hears_it_when_it_holds)
     struct waiter w;
 
     waiter_queue(&w, m);
-    char *name = nth_child(path, 1);
+    AUTO(text) name = nth_child(path, 1);
     ok(zkr_participants_revoke(s, in_dir(name)));
-    free(name);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     ok(zkr_grant_listen(w.grant, record_grant, r));
@@ -201,9 +200,8 @@ TEST(each_node_names_its_own_thread)
     zkr_grant *g = acquire(m);
 
     waiter_queue(&w, m);
-    struct zkr_participants *list = list_all();
+    AUTO(participants) list = list_all();
     assert_string_not_equal(list->items[0].data, list->items[1].data);
-    zkr_participants_free(list);
     release(g);
     release(waiter_grant(&w));
 }
@@ -235,11 +233,10 @@ TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
 
-    struct zkr_participants *list = list_all();
+    AUTO(participants) list = list_all();
     assert_int_equal(list->count, 1);
     assert_place(list, 0, "holder", SIZE_MAX);
     assert_int_equal(list->items[0].token, zkr_grant_token(g));
-    zkr_participants_free(list);
     ok(zkr_grant_listen(g, record_grant, r));
     ok(zkr_participants_revoke(s, zkr_grant_node(g)));
     is_asked(r);
@@ -321,7 +318,7 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
     make("lock-0000000002", "two");
     make("lock-0000000003", "three");
     forbid(in_dir("lock-0000000002"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    struct zkr_participants *list = list_all();
+    AUTO(participants) list = list_all();
     assert_int_equal(list->count, 3);
     assert_place(list, 0, "lock-0000000001", SIZE_MAX);
     assert_place(list, 1, "lock-0000000002", 0);
@@ -331,7 +328,6 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
     assert_string_equal(list->items[1].data, "");
     assert_int_equal(list->items[2].error, ZKR_OK);
     assert_string_equal(list->items[2].data, "three");
-    zkr_participants_free(list);
     forbid(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(list_fails(s, path, 0), ZNOAUTH);
     forbid(path, ZOO_PERM_ALL);
@@ -423,12 +419,11 @@ TEST(of_one_number_all_are_read)
     zkr_grant *r = GRANT(rwlock_acquire_read, rw, SOON_MS);
 
     make("b-__WRIT__0000000001", "waits");
-    struct zkr_participants *list = list_reading(1);
+    AUTO(participants) list = list_reading(1);
     assert_int_equal(list->count, 3);
     assert_read(list, 2);
     assert_true(list->items[0].holds && list->items[1].holds);
     assert_place(list, 2, "b-__WRIT__0000000001", 1);
-    zkr_participants_free(list);
     release(r);
     release(w);
 }

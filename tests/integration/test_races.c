@@ -103,8 +103,8 @@ static void *lane_main(void *arg)
 
 TEST(giving_up_and_being_granted_at_once_has_one_outcome)
 {
-    zkr_session *a = open_session();
-    zkr_session *b = open_session();
+    AUTO(session) a = open_session();
+    AUTO(session) b = open_session();
     struct lane lanes[LANES];
     size_t rounds = 0;
     int granted = 0;
@@ -133,8 +133,6 @@ TEST(giving_up_and_being_granted_at_once_has_one_outcome)
         zkr_mutex_free(l->rival);
         recorder_free(l->outcomes);
     }
-    close_session(a);
-    close_session(b);
     assert_int_equal(granted + given_up, rounds);
     /* Otherwise it was no race. */
     assert_true(granted > 50);

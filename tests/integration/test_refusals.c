@@ -167,11 +167,10 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         refuse(types[i], 2);
-        struct zkr_participants *list =
+        AUTO(participants) list =
             MADE(participants, participants_list, s, path, NULL);
         assert_int_equal(list->count, 1);
         assert_int_equal(list->items[0].token, zkr_grant_token(g));
-        zkr_participants_free(list);
         assert_true(atomic_load(&refuse_count) < 0);
     }
     release(g);
@@ -183,9 +182,8 @@ TEST(a_node_that_the_client_refuses_is_listed_without)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++)
         ok(admin_create(admin, textf("%s/%s", path, names[i]), "data"));
-    }
     refuse(ZKR__ZK_GET, 1);
     atomic_store(&refuse_with, ZBADARGUMENTS);
     AUTO(participants) list =

@@ -337,12 +337,11 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
 
     queue_up(&reader, by_reading, lock);
     queue_up(&writer, by_writing, lock);
-    char *old = nth_child(dir, 2);
+    AUTO(text) old = nth_child(dir, 2);
     delete_nth_child(dir, 2);
     AWAIT(another_is_last(old)); /* the writer */
     delete_nth_child(dir, 1);
     wait_children(dir, 3); /* the reader is behind it from here on */
-    free(old);
     release(first);
     first = granted(&writer);
     still_waits(&reader);

@@ -904,8 +904,8 @@ TEST(settings_that_the_program_made_are_left_alone)
     char printed[4096];
 
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, new_path());
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
     begin_capture();
     for (int i = 0; i < 2; i++) {
@@ -921,7 +921,5 @@ TEST(settings_that_the_program_made_are_left_alone)
     end_capture(printed, sizeof(printed));
     assert_string_equal(printed, "");
     release(g);
-    zkr_mutex_free(m);
-    close_session(s);
     zoo_set_debug_level(ZOO_LOG_LEVEL_INFO);
 }

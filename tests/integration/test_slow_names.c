@@ -70,8 +70,8 @@ TEST(deadlines_do_not_wait_for_a_name_server)
     AUTO(session) s = open_session();
     AUTO(session) other = open_session();
     const char *path = new_path();
-    zkr_mutex *m = new_mutex(s, path);
-    zkr_mutex *rival = new_mutex(other, path);
+    AUTO(mutex) m = new_mutex(s, path);
+    AUTO(mutex) rival = new_mutex(other, path);
     zkr_grant *held = acquire(rival);
 
     make_slow(ONE, s->connector);
@@ -82,8 +82,6 @@ TEST(deadlines_do_not_wait_for_a_name_server)
     assert_true(stopwatch_says(w, DEADLINE_MS, SLOW_MS / 2));
     make_slow(NOBODY, pthread_self());
     release(held);
-    zkr_mutex_free(m);
-    zkr_mutex_free(rival);
     wait_session_state(s, ZKR_SESSION_RECONNECTED); /* the server is told */
 }
 

@@ -84,9 +84,8 @@ TEST(the_lower_one_holds_and_both_go)
     begin_with_a_twin(SOON_MS, r, 0);
     proxy_heal(proxy);
     zkr_grant *g = recorded_grant(r, 0);
-    char *first = nth_child(path, 0);
+    AUTO(text) first = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(g), first));
-    free(first);
     waiter_queue(&w, rival);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -124,13 +123,12 @@ TEST(both_go_when_it_is_given_up)
 /* A node that begins as ours does, with `fill` before the rest of the name. */
 static void make_imitation(size_t n, const char *fill, char node[512])
 {
-    char *name = nth_child(path, n);
+    AUTO(text) name = nth_child(path, n);
     char *marker = strstr(name, "lock-");
 
     assert_non_null(marker);
     (void)snprintf(node, 512, "%s/%.*s%slock-%0*d", path, (int)(marker - name),
                    name, fill, DIGITS, 0);
-    free(name);
     assert_int_equal(admin_create(admin, node, NULL), ZOK);
 }
 

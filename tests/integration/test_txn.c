@@ -142,7 +142,7 @@ TEST(a_transaction_is_for_one_session_and_one_commit)
 /* The largest that fits is one that the server takes. */
 TEST(a_large_transaction_is_taken)
 {
-    zkr_txn *t = new_txn();
+    AUTO(txn) t = new_txn();
     int count = 0;
     int rc;
 
@@ -154,7 +154,6 @@ TEST(a_large_transaction_is_taken)
     assert_true(count > 1000);
     ok(zkr_txn_commit(t, SOON_MS));
     assert_int_equal(count_children(dir), count);
-    zkr_txn_free(t);
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
 }
 

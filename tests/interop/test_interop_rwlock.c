@@ -159,9 +159,8 @@ TEST(our_writer_waits_for_the_end_of_a_downgrade_of_curator)
     if (!worker_is_since(holder, 5, 5))
         skip();
     downgrade_curator(holder, waiter, path);
-    char *reader = nth_child(path, 0);
+    AUTO(text) reader = nth_child(path, 0);
     wait_watching(waiter, path, reader);
-    free(reader);
     assert_null(worker_hear(waiter, 0));
     worker_do(holder, "released", "release read");
     worker_expect_held(waiter);
