@@ -10,21 +10,14 @@
 #define PERMISSIONS 0x1fu
 #define AGAIN       (20 * MS)
 
-static struct denial {
+static OF_SCHEDULE struct denial {
     uint32_t permissions; /* 0: over */
     int depth;
     int process;
 } denials[DENIALS_MAX];
-static int denial_count;
-static bool refused[SESSIONS_MAX];
-static bool strict;
-
-void acls_reset(void)
-{
-    memset(refused, 0, sizeof(refused));
-    denial_count = 0;
-    strict = false;
-}
+static OF_SCHEDULE int denial_count;
+static OF_SCHEDULE bool refused[SESSIONS_MAX];
+static OF_SCHEDULE bool strict;
 
 void acls_be_strict(bool it_is)
 {

@@ -6,7 +6,6 @@
 #include "tree.h"
 #include "zk/zk.h"
 
-void acls_reset(void);
 /* Whether EXISTS needs READ, as with servers since ZOOKEEPER-2590. Before, it
  * needed no permission. */
 void acls_be_strict(bool it_is);

@@ -12,8 +12,12 @@
 #define CHUNKS 256
 
 static char *chunks[CHUNKS];
-static size_t chunk; /* in use, up to: */
-static size_t used;
+static OF_SCHEDULE size_t chunk; /* in use, up to: */
+static OF_SCHEDULE size_t used;
+
+/* The linker says where that section is. */
+extern char __start_of_schedule[];
+extern char __stop_of_schedule[];
 
 void *arena_new(size_t size)
 {
@@ -45,6 +49,6 @@ char *arena_copy(const char *data, size_t len)
 
 void arena_reset(void)
 {
-    chunk = 0;
-    used = 0;
+    memset(__start_of_schedule, 0,
+           (size_t)(__stop_of_schedule - __start_of_schedule));
 }

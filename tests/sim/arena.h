@@ -8,4 +8,8 @@
 /* Zeroed; never NULL. */
 void *arena_new(size_t size);
 char *arena_copy(const char *data, size_t len); /* and a zero byte */
+
+/* Marks a variable that is zero when a schedule begins. */
+#define OF_SCHEDULE __attribute__((section("of_schedule")))
+/* Frees all of it, and clears those variables. */
 void arena_reset(void);

@@ -5,7 +5,6 @@
 
 #include "frontend.h"
 
-void clients_reset(void);
 void client_on_message(void *client, struct conn *c, const struct message *m);
 
 /* A process goes on after it was stopped. */

@@ -14,12 +14,7 @@ struct breaking {
     bool done;
 };
 
-static struct breaking *breaks;
-
-void deletes_reset(void)
-{
-    breaks = NULL;
-}
+static OF_SCHEDULE struct breaking *breaks;
 
 void deletes_break(int process, const char *path, int64_t token)
 {

@@ -6,16 +6,14 @@
 #include "members.h"
 #include "oracle.h"
 
-static bool observed;
-struct ensemble ensemble;
+static OF_SCHEDULE bool observed;
+OF_SCHEDULE struct ensemble ensemble;
 struct txn ensemble_log[LOG_MAX];
 
 static void on_message(void *owner, const struct message *m);
 
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
 {
-    memset(&ensemble, 0, sizeof(ensemble));
-    observed = false;
     ensemble_log[0] = (struct txn){ .kind = TXN_ERROR };
     ensemble.tick = tick;
     ensemble.sync_limit = sync_limit;

@@ -8,17 +8,12 @@
 
 #define READY "ready"
 
-static struct {
+static OF_SCHEDULE struct {
     uint32_t members; /* that the barrier is for; 0: nobody has come yet */
     uint32_t present; /* users who are in a call, or inside */
     bool enough;      /* so many nodes were there since it was empty */
     int64_t ended;    /* the version up to which they were there */
 } it;
-
-void enters_reset(void)
-{
-    memset(&it, 0, sizeof(it));
-}
 
 void enters_begin(void)
 {

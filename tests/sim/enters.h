@@ -8,8 +8,6 @@
 
 #define DOUBLE_PATH "/locks/both"
 
-void enters_reset(void);
-
 /* A user wants to meet others: from now on users come to the barrier. */
 void enters_begin(void);
 /* Tells whether there is a double barrier. */

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "arena.h"
 #include "events.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -44,11 +45,11 @@ struct turn {
 };
 
 static struct fiber fibers[FIBERS_MAX];
-static struct turn turns[FIBERS_MAX];
-static int fiber_count;
+static OF_SCHEDULE struct turn turns[FIBERS_MAX];
+static OF_SCHEDULE int fiber_count;
 static int self = FIBER_NOBODY;
 static int upcall_process;
-static bool stopped[PROCESSES_MAX];
+static OF_SCHEDULE bool stopped[PROCESSES_MAX];
 
 #ifdef WITH_ASAN /* the sanitizer must know which stack is in use */
 static ucontext_t scheduler;
@@ -67,15 +68,6 @@ static void after_switch(void *fake, const void **from, size_t *size)
 #else
 static jmp_buf scheduler;
 #endif
-
-void fibers_reset(void)
-{
-    for (int i = 0; i < fiber_count; i++)
-        turns[i].state = FREE;
-    fiber_count = 0;
-    self = FIBER_NOBODY;
-    memset(stopped, 0, sizeof(stopped));
-}
 
 #ifdef WITH_ASAN
 static void leave(void)

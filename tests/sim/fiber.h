@@ -9,8 +9,6 @@
 #define PROCESSES_MAX 8
 #define FIBER_NOBODY  (-1)
 
-void fibers_reset(void);
-
 /* Runs when its turn comes, in the given process. Returns its number. */
 int fiber_start(int process, void *(*main)(void *), void *arg);
 

@@ -22,12 +22,7 @@ struct follow {
     uint64_t names; /* a sum, because they come in no order */
 };
 
-static struct follow *all;
-
-void follows_reset(void)
-{
-    all = NULL;
-}
+static OF_SCHEDULE struct follow *all;
 
 static uint64_t sum_of(const char *const *names, size_t count)
 {

@@ -4,8 +4,6 @@
 
 #include "world.h"
 
-void follows_reset(void);
-
 /* A user watches something, or stops to watch something. */
 void user_follows(struct process *p);
 

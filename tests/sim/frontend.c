@@ -6,23 +6,13 @@
 #include "client.h"
 #include "world.h"
 
-static struct conn *conns;
-static int cut_up[PROCESSES_MAX][PLACES];
-static int cut_down[PROCESSES_MAX][PLACES];
-static int64_t far;
+static OF_SCHEDULE struct conn *conns;
+static OF_SCHEDULE int cut_up[PROCESSES_MAX][PLACES];
+static OF_SCHEDULE int cut_down[PROCESSES_MAX][PLACES];
+static OF_SCHEDULE int64_t far;
 
-struct nerves nerves;
-struct fates fates;
-
-void server_reset(void)
-{
-    conns = NULL;
-    memset(cut_up, 0, sizeof(cut_up));
-    memset(cut_down, 0, sizeof(cut_down));
-    far = 0;
-    nerves = (struct nerves){ 0 };
-    fates = (struct fates){ 0 };
-}
+OF_SCHEDULE struct nerves nerves;
+OF_SCHEDULE struct fates fates;
 
 static void answer(struct conn *c, struct request *r);
 

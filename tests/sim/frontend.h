@@ -114,8 +114,6 @@ struct conn {
     struct watched *watched;
 };
 
-void server_reset(void);
-
 /* The client's side. */
 struct conn *server_connect(int process, int replica, void *client, int session,
                             int64_t timeout, int64_t last_seen);

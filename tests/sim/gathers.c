@@ -15,17 +15,12 @@ struct told {
     int64_t after;
 };
 
-static struct {
+static OF_SCHEDULE struct {
     int64_t number;  /* that is committed: each add has made it one more */
     int64_t made;    /* adds that were told so */
     int64_t unknown; /* adds that nobody can tell of */
     struct told *told;
 } it;
-
-void gathers_reset(void)
-{
-    memset(&it, 0, sizeof(it));
-}
 
 /* -- what the servers say -------------------------------------------------- */
 

@@ -6,8 +6,6 @@
 #include "ensemble.h"
 #include "world.h"
 
-void gathers_reset(void);
-
 /* A user adds to the counter, or sets the barrier, removes it, or waits, or
  * wants to meet others at the double barrier. */
 void user_gathers(struct process *p);

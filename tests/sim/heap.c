@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "choices.h"
 
-uint32_t heap_scarce;
+OF_SCHEDULE uint32_t heap_scarce;
 static uint32_t refused;
 static long blocks;
 

@@ -25,14 +25,8 @@ struct held {
     int ended;        /* the move by which it has left; or INT_MAX */
 };
 
-static struct held *all;
-static int moves;
-
-void held_reset(void)
-{
-    all = NULL;
-    moves = 0;
-}
+static OF_SCHEDULE struct held *all;
+static OF_SCHEDULE int moves;
 
 static bool there(const struct node *n)
 {

@@ -6,8 +6,6 @@
 #include "lock/claim.h"
 #include "oracle.h"
 
-void held_reset(void);
-
 /* A claim has moved to that state. */
 void held_moved(const struct zkr__claim *c, int state);
 

@@ -14,21 +14,10 @@
 /* Values of the default policy. */
 #define RETRY_CAP_MS 2000
 
-static struct attempt *attempts;
-static int attempt_count;
-static int64_t wanted_since; /* since when somebody waits and nobody holds; or
-                                0 */
-
-void oracle_reset(void)
-{
-    attempts = NULL;
-    attempt_count = 0;
-    wanted_since = 0;
-    deletes_reset();
-    writes_reset();
-    gathers_reset();
-    enters_reset();
-}
+static OF_SCHEDULE struct attempt *attempts;
+static OF_SCHEDULE int attempt_count;
+/* Since when somebody waits and nobody holds; or 0. */
+static OF_SCHEDULE int64_t wanted_since;
 
 /* The leader has heard of the process from its server only, for a timeout. */
 static bool is_idle(int process)

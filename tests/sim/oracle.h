@@ -33,8 +33,6 @@ struct attempt {
     bool upgrade; /* grants for which its thread may have to wait for itself */
 };
 
-void oracle_reset(void);
-
 /* Returns the node that was committed at any time, or NULL. A czxid of 0 is
  * any. */
 const struct node *oracle_node(const char *path, int64_t czxid);
@@ -86,7 +84,6 @@ void oracle_in_time(const char *what, int process, int64_t began,
 
 /* -- deletes.c: whose nodes clients delete --------------------------------- */
 
-void deletes_reset(void);
 /* From now on a process may break that node: its path, and its token. */
 void deletes_break(int process, const char *path, int64_t token);
 bool deletes_may_break(int process, const char *path);
@@ -94,7 +91,6 @@ void deletes_committed(const struct attempt *attempts, const struct txn *txn);
 
 /* -- states.c: what sessions and grants report while nothing is under way -- */
 
-void states_reset(void);
 /* To be called when every thread and every client has done what it can do at
  * this instant. */
 void states_quiet(void);

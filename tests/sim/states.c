@@ -10,12 +10,7 @@
 /* This is enough for states that last. */
 #define OFTEN (5 * MS)
 
-static int64_t next;
-
-void states_reset(void)
-{
-    next = 0;
-}
+static OF_SCHEDULE int64_t next;
 
 static bool is_ours(enum zkr_grant_state_kind state)
 {

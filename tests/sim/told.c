@@ -46,12 +46,7 @@ struct told {
     bool ended;
 };
 
-static struct told *all;
-
-void told_reset(void)
-{
-    all = NULL;
-}
+static OF_SCHEDULE struct told *all;
 
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *e,
                      void *user);

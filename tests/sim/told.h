@@ -5,8 +5,6 @@
 
 #include "oracle.h"
 
-void told_reset(void);
-
 /* zkr_grant_listen() and zkr_session_listen(), with a judge before the callback
  * of the user, which may be NULL. */
 void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,

@@ -9,8 +9,8 @@
 
 #define BUCKETS 64
 
-static struct node *buckets[BUCKETS];
-static struct node *root;
+static OF_SCHEDULE struct node *buckets[BUCKETS];
+static OF_SCHEDULE struct node *root;
 
 static uint32_t hash(const char *path)
 {
@@ -23,8 +23,6 @@ static uint32_t hash(const char *path)
 
 void tree_reset(void)
 {
-    memset(buckets, 0, sizeof(buckets));
-    root = NULL;
     root = tree_create(NULL, "/", 0, 0);
     root->path = "";
 }

@@ -12,7 +12,7 @@
 #include "report.h"
 #include "told.h"
 
-struct world world;
+OF_SCHEDULE struct world world;
 const char *const world_paths[] = { "/locks/items", WORLD_PATH,
                                     "/locks/stock" };
 struct world_limits world_limits = { .recipe = -1 };
@@ -227,19 +227,8 @@ static void make_directory(void)
 
 static void begin(void)
 {
-    memset(&world, 0, sizeof(world));
-    events_reset();
     arena_reset();
-    fibers_reset();
-    server_reset();
-    clients_reset();
-    acls_reset();
-    heap_scarce = 0;
-    oracle_reset();
-    held_reset();
-    told_reset();
-    follows_reset();
-    states_reset();
+    events_reset();
     tree_reset();
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe
                                             : (enum recipe)choose(RECIPES);

@@ -7,14 +7,8 @@
 #include "frontend.h"
 #include "held.h"
 
-static struct write *writes;
-static int write_count;
-
-void writes_reset(void)
-{
-    writes = NULL;
-    write_count = 0;
-}
+static OF_SCHEDULE struct write *writes;
+static OF_SCHEDULE int write_count;
 
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
                            const char *path, bool guarded)

@@ -24,8 +24,6 @@ struct write {
     int rc;
 };
 
-void writes_reset(void);
-
 /* To be called before the write. No two deletes have the same path. */
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
                            const char *path, bool guarded);

@@ -64,17 +64,10 @@ struct zkr__zk {
     int64_t connected_since;
 };
 
-static struct zkr__zk *handles[HANDLES_MAX];
-static int handle_count;
-static uint64_t requests;
-static uint64_t answers[PROCESSES_MAX];
-
-void clients_reset(void)
-{
-    handle_count = 0;
-    requests = 0;
-    memset(answers, 0, sizeof(answers));
-}
+static OF_SCHEDULE struct zkr__zk *handles[HANDLES_MAX];
+static OF_SCHEDULE int handle_count;
+static OF_SCHEDULE uint64_t requests;
+static OF_SCHEDULE uint64_t answers[PROCESSES_MAX];
 
 uint64_t client_answers(int process)
 {
