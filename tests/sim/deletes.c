@@ -37,30 +37,19 @@ bool deletes_may_break(int process, const char *path)
     return b != NULL;
 }
 
-struct taken_away {
-    int process;
-    bool any;
-};
-
-static void find_taken_away(struct node *n, void *arg)
-{
-    struct taken_away *t = arg;
-
-    if (n->created < n->deleted && n->deleted <= ensemble_committed() &&
-        n->cause == BY_OPERATOR && n->session != NO_SESSION &&
-        ensemble_session(n->session)->process == t->process)
-        t->any = true;
-}
-
 /* Where all holders have one name, a client that releases a lock which somebody
  * has taken away may delete the next holder's node: unfair_mutex.h says so. */
 static bool may_be_mistaken(int process)
 {
-    struct taken_away t = { process, false };
+    const struct node *n = NULL;
 
-    if (world.recipe == UNFAIR)
-        tree_each(find_taken_away, &t);
-    return t.any;
+    while (world.recipe == UNFAIR && (n = tree_after(n)) != NULL) {
+        if (n->created < n->deleted && n->deleted <= ensemble_committed() &&
+            n->cause == BY_OPERATOR && n->session != NO_SESSION &&
+            ensemble_session(n->session)->process == process)
+            return true;
+    }
+    return false;
 }
 
 /* Between the read of a node and its delete the node may go by itself, and

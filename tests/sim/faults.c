@@ -126,27 +126,6 @@ static void kill_session(void)
         ensemble_kill_session((int)choose((uint32_t)ensemble_sessions()));
 }
 
-static void operate(int type, const char *path, const char *data)
-{
-    struct request *r = arena_new(sizeof(*r));
-    int leader = ensemble_leader();
-
-    if (!ensemble_serves(leader))
-        return;
-    world_trace("an operator: %s %s",
-                type == ZKR__ZK_DELETE ? "deletes"
-                : type == ZKR__ZK_SET  ? "writes"
-                                       : "creates",
-                path);
-    r->type = type;
-    r->path = path;
-    r->data = data;
-    r->data_len = strlen(data);
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(leader, r);
-}
-
 #define TURNS_PATH WORLD_PATH "/locks"
 
 const char *world_lock_dir(void)
@@ -192,7 +171,7 @@ static void delete_node(void)
     const struct node *n = some_node(some_dir());
 
     if (n != NULL)
-        operate(ZKR__ZK_DELETE, n->path, "");
+        operator_deletes(n->path);
 }
 
 /* A session ends, and one replica keeps its node. */
@@ -216,7 +195,8 @@ static void write_node(void)
     const struct node *n = some_node(some_dir());
 
     if (n != NULL)
-        operate(ZKR__ZK_SET, n->path, choose(2) == 0 ? "__REVOKE__" : "?");
+        operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, n->path,
+                choose(2) == 0 ? "__REVOKE__" : "?");
 }
 
 static void delete_directory(const char *path)
@@ -227,9 +207,9 @@ static void delete_directory(const char *path)
         return;
     for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
         if (tree_has(n, ensemble_committed()))
-            operate(ZKR__ZK_DELETE, n->path, "");
+            operator_deletes(n->path);
     }
-    operate(ZKR__ZK_DELETE, path, "");
+    operator_deletes(path);
 }
 
 static void delete_some_directory(void)
@@ -263,27 +243,10 @@ static void on_strangers_go(void *arg, uint64_t tag)
 
     for (; n != NULL; n = n->next_sibling) {
         if (is_strange(n) && tree_has(n, ensemble_committed()))
-            operate(ZKR__ZK_DELETE, n->path, "");
+            operator_deletes(n->path);
     }
     if (sim_now < world.calm + 5 * world.timeout)
         events_at(sim_now + 200 * MS, on_strangers_go, arg, tag);
-}
-
-static void create_in(const char *path, enum zkr_create_mode mode)
-{
-    struct request *r = arena_new(sizeof(*r));
-    int leader = ensemble_leader();
-
-    if (!ensemble_serves(leader))
-        return;
-    world_trace("an operator: creates %s", path);
-    r->type = ZKR__ZK_CREATE;
-    r->mode = mode;
-    r->path = path;
-    r->data = "";
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(leader, r);
 }
 
 /* Others make the directory again, and are the first in it: up to the numbers
@@ -303,16 +266,15 @@ static void remake_directory(void)
     char path[128];
 
     delete_directory(where);
-    create_in(where, ZKR_CREATE_PERSISTENT);
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, where, "");
     (void)snprintf(path, sizeof(path), "%s%s%s", where, STRANGER, marker);
     for (uint32_t i = 0; i < count; i++)
-        create_in(arena_copy(path, strlen(path)),
-                  ZKR_CREATE_EPHEMERAL_SEQUENTIAL);
+        operate(ZKR__ZK_CREATE, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, path, "");
     for (uint32_t i = 0; i < count; i++) {
         (void)snprintf(path, sizeof(path), "%s%s%s%010u", where, STRANGER,
                        marker, i);
         if (i + 1 < count || choose(2) == 0)
-            operate(ZKR__ZK_DELETE, arena_copy(path, strlen(path)), "");
+            operator_deletes(path);
     }
     events_at(sim_now + some_time(), on_strangers_go,
               arena_copy(where, strlen(where)), 0);
@@ -329,7 +291,7 @@ static void delete_nodes(void)
     for (const struct node *n = dir->children; n != NULL;
          n = n->next_sibling, some >>= 1) {
         if (tree_has(n, ensemble_committed()) && (some & 1) == 0)
-            operate(ZKR__ZK_DELETE, n->path, "");
+            operator_deletes(n->path);
     }
 }
 
@@ -340,7 +302,7 @@ static void create_stranger(void)
     char path[64];
 
     (void)snprintf(path, sizeof(path), "%s%s", WORLD_PATH, names[choose(5)]);
-    operate(ZKR__ZK_CREATE, arena_copy(path, strlen(path)), "");
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, path, "");
 }
 
 static void on_calm_nerve(void *arg, uint64_t tag)
@@ -454,7 +416,7 @@ static void stall_observer(void)
 
 static void on_beacon(void *arg, uint64_t every)
 {
-    operate(ZKR__ZK_SET, WORLD_BEACON, "!");
+    operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "!");
     if (left() > 0)
         events_at(sim_now + (int64_t)every, on_beacon, arg, every);
 }
@@ -471,11 +433,11 @@ static void disturb_beacon(void)
         return;
     switch (choose(4)) {
     case 0:
-        operate(ZKR__ZK_DELETE, WORLD_BEACON, "");
+        operator_deletes(WORLD_BEACON);
         break;
     case 1:
-        operate(ZKR__ZK_DELETE, WORLD_BEACON, "");
-        create_in(WORLD_BEACON, ZKR_CREATE_PERSISTENT);
+        operator_deletes(WORLD_BEACON);
+        operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
         break;
     case 2:
         acls_deny(1u << choose(2), 1, -1, some_time());

@@ -420,6 +420,34 @@ void server_hang_up(struct conn *c)
     pipe_send(&c->up, TO_SERVER_FIN, 0, NULL);
 }
 
+void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
+             const char *path, const char *data)
+{
+    struct request *r = arena_new(sizeof(*r));
+    int leader = ensemble_leader();
+
+    if (leader == NO_REPLICA || !ensemble_serves(leader))
+        return;
+    world_trace("an operator: %s %s",
+                type == ZKR__ZK_DELETE ? "deletes"
+                : type == ZKR__ZK_SET  ? "writes"
+                                       : "creates",
+                path);
+    r->type = type;
+    r->mode = mode;
+    r->path = arena_copy(path, strlen(path));
+    r->data = data;
+    r->data_len = strlen(data);
+    r->session = NO_SESSION;
+    r->cause = BY_OPERATOR;
+    ensemble_submit(leader, r);
+}
+
+void operator_deletes(const char *path)
+{
+    operate(ZKR__ZK_DELETE, ZKR_CREATE_PERSISTENT, path, "");
+}
+
 static void answer_txn(int replica, int64_t version, const struct txn *txn)
 {
     struct request *r = txn->request;
@@ -440,27 +468,19 @@ static void tell_all(int replica, const char *path, enum watch_event event)
     }
 }
 
-struct ended {
-    int replica;
-    int64_t version;
-};
-
-static void tell_of_end(struct node *n, void *arg)
+static void tell_of_end(int replica, int64_t version, const struct node *n)
 {
-    const struct ended *ended = arg;
-
-    if (n->deleted != ended->version || n->created >= n->deleted ||
-        tree_shows(n, ended->replica, ended->version))
+    if (n->deleted != version || n->created >= n->deleted ||
+        tree_shows(n, replica, version))
         return;
-    tell_all(ended->replica, n->path, NODE_DELETED);
-    tell_all(ended->replica, n->parent->path, NODE_HAS_OTHERS);
+    tell_all(replica, n->path, NODE_DELETED);
+    tell_all(replica, n->parent->path, NODE_HAS_OTHERS);
 }
 
 static void end_session(int replica, int64_t version, const struct txn *txn)
 {
-    struct ended ended = { replica, version };
-
-    tree_each(tell_of_end, &ended);
+    for (const struct node *n = NULL; (n = tree_after(n)) != NULL;)
+        tell_of_end(replica, version, n);
     for (struct conn *c = conns; c != NULL; c = c->next) {
         bool asked = txn->request != NULL && txn->request->conn == c;
 

@@ -120,6 +120,11 @@ struct conn *server_connect(int process, int replica, void *client, int session,
 void server_send(struct conn *c, struct request *r);
 void server_hang_up(struct conn *c);
 
+/* An operator does this, at the leader, if there is one. */
+void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
+             const char *path, const char *data);
+void operator_deletes(const char *path);
+
 /* The ensemble's side. */
 void server_agreed(struct request *r);
 void server_applied(int replica, int64_t version, const struct txn *txn);

@@ -49,54 +49,28 @@ struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
     return a;
 }
 
-struct wanted_node {
-    const char *path;
-    int64_t czxid; /* 0: any */
-    struct node *found;
-};
-
-static void find_node(struct node *n, void *arg)
-{
-    struct wanted_node *w = arg;
-
-    if (n->created <= ensemble_committed() && n->created < n->deleted &&
-        strcmp(n->path, w->path) == 0 &&
-        (w->czxid == 0 || n->czxid == w->czxid))
-        w->found = n;
-}
-
 const struct node *oracle_node(const char *path, int64_t czxid)
 {
-    struct wanted_node w = { path, czxid, NULL };
+    const struct node *found = NULL;
 
-    tree_each(find_node, &w);
-    return w.found;
-}
-
-struct wanted_data {
-    const char *path;
-    const char *data;
-    int64_t after;
-    bool found;
-};
-
-static void find_data(struct node *n, void *arg)
-{
-    struct wanted_data *w = arg;
-
-    if (strcmp(n->path, w->path) != 0)
-        return;
-    for (const struct node_data *d = n->data; d != NULL; d = d->older)
-        w->found = w->found ||
-                   (d->version > w->after && strcmp(d->bytes, w->data) == 0);
+    for (const struct node *n = NULL; (n = tree_after(n)) != NULL;) {
+        if (n->created <= ensemble_committed() && n->created < n->deleted &&
+            strcmp(n->path, path) == 0 && (czxid == 0 || n->czxid == czxid))
+            found = n;
+    }
+    return found;
 }
 
 bool oracle_was_written(const char *path, const char *data, int64_t after)
 {
-    struct wanted_data w = { path, data, after, false };
-
-    tree_each(find_data, &w);
-    return w.found;
+    for (const struct node *n = NULL; (n = tree_after(n)) != NULL;) {
+        for (const struct node_data *d = n->data; d != NULL; d = d->older) {
+            if (d->version > after && strcmp(n->path, path) == 0 &&
+                strcmp(d->bytes, data) == 0)
+                return true;
+        }
+    }
+    return false;
 }
 
 static bool there(const struct node *n)
@@ -609,28 +583,19 @@ void oracle_step(void)
             "P6: nobody holds the lock, and who waits is not granted it");
 }
 
-struct left {
-    int count;
-    bool print;
-};
-
-static void count_left(struct node *n, void *arg)
-{
-    struct left *left = arg;
-
-    if (n->session == NO_SESSION || !there(n))
-        return;
-    left->count++;
-    if (left->print)
-        (void)fprintf(stderr, "left: %s of session %d\n", n->path, n->session);
-}
-
 int oracle_nodes_left(bool print)
 {
-    struct left left = { 0, print };
+    int count = 0;
 
-    tree_each(count_left, &left);
-    return left.count;
+    for (const struct node *n = NULL; (n = tree_after(n)) != NULL;) {
+        if (n->session == NO_SESSION || !there(n))
+            continue;
+        count++;
+        if (print)
+            (void)fprintf(stderr, "left: %s of session %d\n", n->path,
+                          n->session);
+    }
+    return count;
 }
 
 void oracle_end(void)

@@ -192,14 +192,6 @@ static void prepare_write(struct request *r)
         prepare_change(r);
 }
 
-static void close_node(struct node *n, void *arg)
-{
-    const struct txn *txn = arg;
-
-    if (n->session == txn->session && tree_has(n, ensemble.log_len))
-        delete_node(n, txn->cause);
-}
-
 static void close_session(int session, enum cause cause, struct request *r)
 {
     struct session *s = &ensemble.sessions[session];
@@ -210,7 +202,10 @@ static void close_session(int session, enum cause cause, struct request *r)
     s->closing = true;
     s->closed = ensemble.log_len;
     s->cause = cause;
-    tree_each(close_node, txn);
+    for (struct node *n = NULL; (n = tree_after(n)) != NULL;) {
+        if (n->session == session && tree_has(n, ensemble.log_len))
+            delete_node(n, cause);
+    }
     send();
 }
 

@@ -361,26 +361,6 @@ const struct zkr__claim *await_state(enum zkr__claim_state state)
     }
 }
 
-void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
-             const char *path, const char *data)
-{
-    struct request *r = arena_new(sizeof(*r));
-
-    r->type = type;
-    r->mode = mode;
-    r->path = arena_copy(path, strlen(path));
-    r->data = data;
-    r->data_len = strlen(data);
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(ensemble_leader(), r);
-}
-
-void operator_deletes(const char *path)
-{
-    operate(ZKR__ZK_DELETE, ZKR_CREATE_PERSISTENT, path, "");
-}
-
 zkr_session *own_session(void)
 {
     zkr_session *s;

@@ -108,10 +108,6 @@ void connect_waiter_to(int replica);
 /* Waits until a claim of the waiter is in that state, and returns the first
  * one. */
 const struct zkr__claim *await_state(enum zkr__claim_state state);
-/* An operator does this. */
-void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
-             const char *path, const char *data);
-void operator_deletes(const char *path);
 
 /* A session of the fiber that tells the story. */
 zkr_session *own_session(void);

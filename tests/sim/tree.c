@@ -127,30 +127,28 @@ void tree_set(struct node *n, int64_t version, const char *data, size_t len)
     n->data = d;
 }
 
-void tree_each(void (*fn)(struct node *n, void *arg), void *arg)
+struct node *tree_after(const struct node *n)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct node *n = buckets[i]; n != NULL; n = n->next)
-            fn(n, arg);
-    }
-}
+    size_t i = n == NULL ? 0 : n->hash % BUCKETS + 1;
 
-static void truncate_node(struct node *n, void *arg)
-{
-    int64_t version = *(int64_t *)arg;
-
-    if (n->created > version)
-        n->deleted = n->created; /* no version has it */
-    else if (n->deleted > version)
-        n->deleted = TREE_NEVER;
-    while (n->data != NULL && n->data->version > version)
-        n->data = n->data->older;
-    n->proposed = 0;
+    if (n != NULL && n->next != NULL)
+        return n->next;
+    while (i < BUCKETS && buckets[i] == NULL)
+        i++;
+    return i < BUCKETS ? buckets[i] : NULL;
 }
 
 /* A node that never existed stays in memory with created == deleted, so that
  * the next transaction with this version does not show it. */
 void tree_truncate(int64_t version)
 {
-    tree_each(truncate_node, &version);
+    for (struct node *n = NULL; (n = tree_after(n)) != NULL;) {
+        if (n->created > version)
+            n->deleted = n->created; /* no version has it */
+        else if (n->deleted > version)
+            n->deleted = TREE_NEVER;
+        while (n->data != NULL && n->data->version > version)
+            n->data = n->data->older;
+        n->proposed = 0;
+    }
 }
