@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clocks, random numbers and owner records that repeat. This file takes the
  * place of clock.c and random.c, and of what writes the records. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/random.h"
-#include "choices.h"
-#include "events.h"
 #include "protocol/owner.h"
+#include "world.h"
 
 int64_t zkr__clock_now(void)
 {
@@ -49,17 +44,14 @@ void zkr__random_uuid(char uuid[ZKR__UUID_LEN + 1])
                    (uint32_t)(n >> 32), (uint32_t)n);
 }
 
-void __wrap_zkr__owner_start(char text[ZKR__START_MAX]);
-int __wrap_zkr__owner_write(const struct zkr__owner *owner,
-                            char data[ZKR__OWNER_MAX + 1], size_t *ret_len);
-
-void __wrap_zkr__owner_start(char text[ZKR__START_MAX])
+WRAP(void, zkr__owner_start, (char text[ZKR__START_MAX]))
 {
     text[0] = '\0';
 }
 
-int __wrap_zkr__owner_write(const struct zkr__owner *owner,
-                            char data[ZKR__OWNER_MAX + 1], size_t *ret_len)
+WRAP(int, zkr__owner_write,
+     (const struct zkr__owner *owner, char data[ZKR__OWNER_MAX + 1],
+      size_t *ret_len))
 {
     int len = snprintf(data, ZKR__OWNER_MAX + 1,
                        "{\"label\":\"%s\",\"claim\":\"%s\"}",

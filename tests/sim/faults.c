@@ -323,44 +323,12 @@ static void touch_nerve(uint32_t *nerve, const char *what)
     events_at(sim_now + duration, on_calm_nerve, nerve, 0);
 }
 
-static void throttle(void)
-{
-    touch_nerve(&nerves.throttle, "too many requests");
-}
-
-static void cut_often(void)
-{
-    touch_nerve(&nerves.cut, "a connection breaks");
-}
-
-static void kill_often(void)
-{
-    touch_nerve(&nerves.kill, "a session is ended");
-}
-
-static void stop_often(void)
-{
-    touch_nerve(&nerves.stop, "a process is stopped");
-}
-
-static void refuse(void)
-{
-    world.scarce = true;
-    touch_nerve(&nerves.refuse, "a client is out of memory");
-}
-
-static void starve(void)
-{
-    world.scarce = true;
-    touch_nerve(&heap_scarce, "no memory");
-}
-
 /* A leader that does not know that there is another, and clients that come to
  * it. */
 static void desert(void)
 {
     ensemble_isolate(ensemble_leader(), 10 * MS, some_time());
-    cut_often();
+    touch_nerve(&nerves.cut, "a connection breaks");
 }
 
 /* A permission or two on the directory or the nodes of the lock, mostly. */
@@ -447,39 +415,44 @@ static void disturb_beacon(void)
     }
 }
 
-static const struct {
+/* A fault, or something that happens to one in so many for a while. */
+static const struct fault {
     char letter;
     void (*fn)(void);
+    uint32_t *nerve;
+    const char *what;
+    bool scarce; /* the library is refused memory */
 } faults[] = {
-    { 'r', break_connections },
-    { 'c', cut_one },
-    { 'C', cut_all },
-    { 's', stop_process },
-    { 'l', stall_link },
-    { 'L', stall_and_break },
-    { 'i', isolate },
-    { 'x', crash },
-    { 'p', pause_replica },
-    { 'k', kill_session },
-    { 'd', delete_node },
-    { 'w', write_node },
-    { 'D', delete_some_directory },
-    { 'N', delete_nodes },
-    { 'R', remake_directory },
-    { 'f', create_stranger },
-    { 't', throttle },
-    { 'n', cut_often },
-    { 'e', kill_often },
-    { 'z', stop_often },
-    { 'm', refuse },
-    { 'I', desert },
-    { 'g', haunt },
-    { 'a', deny },
-    { 'M', starve },
-    { 'F', go_far },
-    { 'T', crowd },
-    { 'O', stall_observer },
-    { 'B', disturb_beacon },
+    { 'r', .fn = break_connections },
+    { 'c', .fn = cut_one },
+    { 'C', .fn = cut_all },
+    { 's', .fn = stop_process },
+    { 'l', .fn = stall_link },
+    { 'L', .fn = stall_and_break },
+    { 'i', .fn = isolate },
+    { 'x', .fn = crash },
+    { 'p', .fn = pause_replica },
+    { 'k', .fn = kill_session },
+    { 'd', .fn = delete_node },
+    { 'w', .fn = write_node },
+    { 'D', .fn = delete_some_directory },
+    { 'N', .fn = delete_nodes },
+    { 'R', .fn = remake_directory },
+    { 'f', .fn = create_stranger },
+    { 't', .nerve = &nerves.throttle, .what = "too many requests" },
+    { 'n', .nerve = &nerves.cut, .what = "a connection breaks" },
+    { 'e', .nerve = &nerves.kill, .what = "a session is ended" },
+    { 'z', .nerve = &nerves.stop, .what = "a process is stopped" },
+    { 'm', .nerve = &nerves.refuse, .what = "a client is out of memory",
+      .scarce = true },
+    { 'I', .fn = desert },
+    { 'g', .fn = haunt },
+    { 'a', .fn = deny },
+    { 'M', .nerve = &heap_scarce, .what = "no memory", .scarce = true },
+    { 'F', .fn = go_far },
+    { 'T', .fn = crowd },
+    { 'O', .fn = stall_observer },
+    { 'B', .fn = disturb_beacon },
 };
 
 #define FAULTS (sizeof(faults) / sizeof(faults[0]))
@@ -495,6 +468,15 @@ static bool is_allowed(size_t i)
     return (kinds >> i & 1) != 0;
 }
 
+static void strike(const struct fault *f)
+{
+    world.scarce = world.scarce || f->scarce;
+    if (f->fn != NULL)
+        f->fn();
+    else
+        touch_nerve(f->nerve, f->what);
+}
+
 static void on_fault(void *arg, uint64_t tag)
 {
     uint32_t allowed = 0;
@@ -506,7 +488,7 @@ static void on_fault(void *arg, uint64_t tag)
     uint32_t which = choose(allowed);
     for (size_t i = 0; i < FAULTS; i++) {
         if (is_allowed(i) && which-- == 0)
-            faults[i].fn();
+            strike(&faults[i]);
     }
 }
 

@@ -2,11 +2,7 @@
 /* The heap of the library: counts its allocations, and makes some fail. */
 #include "heap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "arena.h"
-#include "choices.h"
+#include "world.h"
 
 OF_SCHEDULE uint32_t heap_scarce;
 static uint32_t refused;
@@ -29,61 +25,40 @@ static bool gets_nothing(void)
     return heap_scarce != 0 && one_in(heap_scarce);
 }
 
-/* The linker sends the library's calls here: --wrap. */
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *p, size_t size);
-char *__real_strdup(const char *text);
-char *__real_strndup(const char *text, size_t len);
-void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-char *__wrap_strdup(const char *text);
-char *__wrap_strndup(const char *text, size_t len);
-void __wrap_free(void *p);
-
-void *__wrap_malloc(size_t size)
+static void *count(void *p)
 {
-    if (gets_nothing())
-        return NULL;
-    blocks++;
-    return __real_malloc(size);
+    blocks += p != NULL;
+    return p;
 }
 
-void *__wrap_calloc(size_t count, size_t size)
+WRAP(void *, malloc, (size_t size))
 {
-    if (gets_nothing())
-        return NULL;
-    blocks++;
-    return __real_calloc(count, size);
+    return gets_nothing() ? NULL : count(__real_malloc(size));
 }
 
-void *__wrap_realloc(void *p, size_t size)
+WRAP(void *, calloc, (size_t n, size_t size))
 {
-    if (p == NULL && gets_nothing())
-        return NULL;
-    blocks += p == NULL;
-    return __real_realloc(p, size);
+    return gets_nothing() ? NULL : count(__real_calloc(n, size));
 }
 
-char *__wrap_strdup(const char *text)
+WRAP(void *, realloc, (void *p, size_t size))
 {
-    if (gets_nothing())
-        return NULL;
-    blocks++;
-    return __real_strdup(text);
+    if (p != NULL)
+        return __real_realloc(p, size);
+    return gets_nothing() ? NULL : count(__real_realloc(p, size));
 }
 
-char *__wrap_strndup(const char *text, size_t len)
+WRAP(char *, strdup, (const char *text))
 {
-    if (gets_nothing())
-        return NULL;
-    blocks++;
-    return __real_strndup(text, len);
+    return gets_nothing() ? NULL : count(__real_strdup(text));
 }
 
-void __wrap_free(void *p)
+WRAP(char *, strndup, (const char *text, size_t len))
+{
+    return gets_nothing() ? NULL : count(__real_strndup(text, len));
+}
+
+WRAP(void, free, (void *p))
 {
     blocks -= p != NULL;
     __real_free(p);

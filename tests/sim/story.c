@@ -22,14 +22,8 @@ static struct {
 
 static int submitted[ZKR__ZK_TYPES];
 
-/* The linker sends the library's calls here: --wrap. */
-int __real_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t id);
-int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t id);
-
-int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
-                          uintptr_t id)
+WRAP(int, zkr__zk_submit,
+     (struct zkr__zk * zk, struct zkr__zk_request *r, uintptr_t id))
 {
     submitted[r->type]++;
     if (refused[r->type].count > 0 &&

@@ -8,24 +8,19 @@
 #include "base/thread.h"
 #include "world.h"
 
-/* The linker sends the library's calls here: --wrap. */
-int __wrap_pthread_join(pthread_t thread, void **value);
-int __wrap_pthread_detach(pthread_t thread);
-pthread_t __wrap_pthread_self(void);
-
-int __wrap_pthread_join(pthread_t thread, void **value)
+WRAP(int, pthread_join, (pthread_t thread, void **value))
 {
     fiber_join((int)thread - 1);
     return 0;
 }
 
-int __wrap_pthread_detach(pthread_t thread)
+WRAP(int, pthread_detach, (pthread_t thread))
 {
     return 0;
 }
 
 /* The completion threads of the clients are no fibers. */
-pthread_t __wrap_pthread_self(void)
+WRAP(pthread_t, pthread_self, (void))
 {
     int self = fiber_self();
 

@@ -81,10 +81,6 @@ static void add(struct told *t, struct change c)
     t->behind = t->behind || count > ZKR__RING_MAX;
 }
 
-/* The linker sends the library's calls here: --wrap. */
-void __real_zkr__sm_move(struct zkr__sm *sm, int to, const char *why);
-void __wrap_zkr__sm_move(struct zkr__sm *sm, int to, const char *why);
-
 /* The first event is the present state; of a grant, unless it is held. */
 static void begin(struct told *t)
 {
@@ -96,7 +92,7 @@ static void begin(struct told *t)
         add(t, t->present);
 }
 
-void __wrap_zkr__sm_move(struct zkr__sm *sm, int to, const char *why)
+WRAP(void, zkr__sm_move, (struct zkr__sm * sm, int to, const char *why))
 {
     __real_zkr__sm_move(sm, to, why);
     if (strcmp(sm->what, "claim") == 0) {

@@ -113,6 +113,13 @@ const char *process_sees(const struct process *p, const char *path);
 int64_t process_stopped_for(int process);
 void process_stop(int process, int64_t duration);
 
+/* Begins the function to which the linker sends that call of the library:
+ * --wrap in meson.build. */
+#define WRAP(type, name, parameters)                                           \
+    type __real_##name parameters;                                             \
+    type __wrap_##name parameters;                                             \
+    type __wrap_##name parameters
+
 /* apps.c: the threads of the processes. */
 void apps_start(void);
 
