@@ -9,11 +9,9 @@
 
 /* An asynchronous acquire, for which no thread waits in the library. */
 struct async {
+    struct asked asked;
     struct thread *thread;
     struct attempt *attempt;
-    bool told;
-    bool seen; /* by its thread; of a burst */
-    zkr_request *request;
     zkr_grant *grant;
 };
 
@@ -81,7 +79,7 @@ static void on_async(int rc, zkr_grant *grant, void *user)
     oracle_told(a->attempt, rc, grant);
     if (one_in(8))
         refused_inside(a);
-    a->told = true;
+    a->asked.told = true;
     a->grant = grant;
     fiber_wake(a);
     fiber_wake(&a->thread->bursts);
@@ -145,7 +143,7 @@ static void async_round(struct thread *t)
         user_free_lock(t);
     }
     zkr_request_free(request);
-    while (!a->told)
+    while (!a->asked.told)
         (void)fiber_wait(a, INT64_MAX);
     if (a->grant != NULL && t->lock != NULL)
         user_holds(t, a->attempt, a->grant, false);
@@ -166,34 +164,39 @@ static void ask_one(struct thread *t, struct async *a)
 
     a->thread = t;
     a->attempt = user_asks(t, shared, timeout_ms);
-    int rc =
-        user_acquire_async(t, shared, timeout_ms, on_async, a, &a->request);
+    int rc = user_acquire_async(t, shared, timeout_ms, on_async, a,
+                                &a->asked.request);
     if (rc == ZKR_OK)
         return;
     oracle_told(a->attempt, rc, NULL);
-    a->told = true;
+    a->asked.told = true;
 }
 
 static void give_up_one(const struct async *a)
 {
-    if (a->request != NULL)
-        (void)zkr_request_cancel(a->request);
+    if (a->asked.request != NULL)
+        (void)zkr_request_cancel(a->asked.request);
 }
 
-/* Whichever of them is told first. */
-static struct async *await_one(struct async *all, uint32_t count)
+void *user_awaits_one(const struct thread *t, void *all, size_t size,
+                      uint32_t count)
 {
     for (;;) {
         bool any = false;
 
         for (uint32_t i = 0; i < count; i++) {
-            if (all[i].told && !all[i].seen)
-                return &all[i];
-            any = any || !all[i].seen;
+            struct asked *a = (struct asked *)(void *)((char *)all + i * size);
+
+            any = any || !a->seen;
+            if (!a->told || a->seen)
+                continue;
+            a->seen = true;
+            zkr_request_free(a->request);
+            return a;
         }
         if (!any)
             return NULL;
-        (void)fiber_wait(&all[0].thread->bursts, INT64_MAX);
+        (void)fiber_wait(&t->bursts, INT64_MAX);
     }
 }
 
@@ -212,9 +215,7 @@ static void burst_round(struct thread *t)
         give_up_one(&all[choose(count)]);
     if (one_in(16))
         user_cancel(t);
-    while ((a = await_one(all, count)) != NULL) {
-        a->seen = true;
-        zkr_request_free(a->request);
+    while ((a = user_awaits_one(t, all, sizeof(*all), count)) != NULL) {
         if (a->grant != NULL && choose(2) == 0)
             user_gives_back(t, a->attempt, a->grant);
         else if (a->grant != NULL)

@@ -17,13 +17,11 @@ struct several {
 
 /* One acquire of all. */
 struct chain {
+    struct asked asked;
     struct several *of;
     struct attempt *attempts[WORLD_PATHS];
     zkr_grant *grants[WORLD_PATHS];
     int rc;
-    bool told;
-    bool seen; /* by its thread */
-    zkr_request *request;
 };
 
 /* -- the locks ------------------------------------------------------------ */
@@ -209,7 +207,7 @@ static void on_all(int rc, zkr_grant *const *grants, size_t count, void *user)
     tell(c, rc, grants);
     if (one_in(8))
         refused_inside(c->of);
-    c->told = true;
+    c->asked.told = true;
     fiber_wake(&c->of->thread->bursts);
 }
 
@@ -219,29 +217,11 @@ static void ask_one(struct several *s, struct chain *c)
 
     ask_oracle(c, s, timeout_ms);
     int rc = zkr_multi_lock_acquire_async(s->lock, timeout_ms, on_all, c,
-                                          &c->request);
+                                          &c->asked.request);
     if (rc == ZKR_OK)
         return;
     tell(c, rc, NULL);
-    c->told = true;
-}
-
-/* Whichever of them is told first: another may wait for what it has. */
-static struct chain *await_one(const struct thread *t, struct chain *all,
-                               uint32_t count)
-{
-    for (;;) {
-        bool any = false;
-
-        for (uint32_t i = 0; i < count; i++) {
-            if (all[i].told && !all[i].seen)
-                return &all[i];
-            any = any || !all[i].seen;
-        }
-        if (!any)
-            return NULL;
-        (void)fiber_wait(&t->bursts, INT64_MAX);
-    }
+    c->asked.told = true;
 }
 
 static void give_up_some(struct several *s, const struct chain *one)
@@ -251,8 +231,8 @@ static void give_up_some(struct several *s, const struct chain *one)
         (void)zkr_lockable_cancel(s->lock);
     else if (one_in(3))
         free_locks(s);
-    else if (one->request != NULL)
-        (void)zkr_request_cancel(one->request);
+    else if (one->asked.request != NULL)
+        (void)zkr_request_cancel(one->asked.request);
 }
 
 static void ask_for_all(struct several *s)
@@ -265,9 +245,8 @@ static void ask_for_all(struct several *s)
         ask_one(s, &all[i]);
     if (one_in(3))
         give_up_some(s, &all[choose(count)]);
-    while ((c = await_one(s->thread, all, count)) != NULL) {
-        c->seen = true;
-        zkr_request_free(c->request);
+    /* another may wait for what it has */
+    while ((c = user_awaits_one(s->thread, all, sizeof(*all), count)) != NULL) {
         if (c->rc == ZKR_OK)
             hold_all(c);
     }

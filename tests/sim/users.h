@@ -16,6 +16,18 @@ struct thread {
     int inside;     /* callbacks that use `lock` now; likewise */
 };
 
+/* An acquire for which no thread waits in the library: the first member of what
+ * the user knows of it. */
+struct asked {
+    bool told;
+    bool seen; /* by its thread */
+    zkr_request *request;
+};
+/* Of an array of those: waits for whichever is told first. Returns NULL when
+ * all have been seen. */
+void *user_awaits_one(const struct thread *t, void *all, size_t size,
+                      uint32_t count);
+
 void user_pauses(uint32_t most);
 int64_t user_timeout(void);
 int64_t user_reply_timeout(const struct thread *t);
