@@ -67,7 +67,7 @@ bool acls_permit(int session, const struct node *n, uint32_t permission,
                  bool leaves)
 {
     if (denial_count == 0 || session < 0 ||
-        (denied(n, ensemble_session(session)->process) & permission) == 0)
+        (denied(n, ensemble.sessions[session].process) & permission) == 0)
         return true;
     refused[session] = refused[session] || leaves;
     return false;
@@ -76,7 +76,7 @@ bool acls_permit(int session, const struct node *n, uint32_t permission,
 static bool has_ended(const struct session *s)
 {
     return s->opened == 0 ||
-           (s->closed != 0 && s->closed <= ensemble_committed());
+           (s->closed != 0 && s->closed <= ensemble.committed);
 }
 
 /* Ends the sessions that were refused something; repeated until the ensemble
@@ -85,10 +85,10 @@ static void clean_up(void *arg, uint64_t tag)
 {
     bool any = false;
 
-    for (int i = 0; i < ensemble_sessions(); i++) {
-        refused[i] = refused[i] && !has_ended(ensemble_session(i));
+    for (int i = 0; i < ensemble.session_count; i++) {
+        refused[i] = refused[i] && !has_ended(&ensemble.sessions[i]);
         any = any || refused[i];
-        if (refused[i] && ensemble_leader() != NO_REPLICA)
+        if (refused[i] && ensemble.leader != NO_REPLICA)
             ensemble_kill_session(i);
     }
     if (any)

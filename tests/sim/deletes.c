@@ -22,7 +22,7 @@ void deletes_break(int process, const char *path, int64_t token)
 
     *b = (struct breaking){ .next = breaks,
                             .process = process,
-                            .began = ensemble_committed(),
+                            .began = ensemble.committed,
                             .path = arena_copy(path, strlen(path)),
                             .token = token };
     breaks = b;
@@ -44,9 +44,9 @@ static bool may_be_mistaken(int process)
     const struct node *n = NULL;
 
     while (world.recipe == UNFAIR && (n = tree_after(n)) != NULL) {
-        if (n->created < n->deleted && n->deleted <= ensemble_committed() &&
+        if (n->created < n->deleted && n->deleted <= ensemble.committed &&
             n->cause == BY_OPERATOR && n->session != NO_SESSION &&
-            ensemble_session(n->session)->process == process)
+            ensemble.sessions[n->session].process == process)
             return true;
     }
     return false;
@@ -59,12 +59,12 @@ static bool went_meanwhile(const struct breaking *b)
     const struct node *old = oracle_node(b->path, b->token);
 
     return old != NULL && old->deleted > b->began &&
-           old->deleted <= ensemble_committed();
+           old->deleted <= ensemble.committed;
 }
 
 static struct breaking *find_break(const struct txn *txn, bool same)
 {
-    int process = ensemble_session(txn->session)->process;
+    int process = ensemble.sessions[txn->session].process;
 
     for (struct breaking *b = breaks; b != NULL; b = b->next) {
         if (b->process != process || b->done ||
@@ -96,8 +96,8 @@ static bool is_leftover(const struct txn *txn)
 {
     return txn->node->session != NO_SESSION &&
            txn->node->session < txn->session &&
-           ensemble_session(txn->node->session)->process ==
-               ensemble_session(txn->session)->process;
+           ensemble.sessions[txn->node->session].process ==
+               ensemble.sessions[txn->session].process;
 }
 
 static bool is_lost(const struct attempt *a)
@@ -131,6 +131,6 @@ void deletes_committed(const struct attempt *attempts, const struct txn *txn)
         return;
     const char *fault = fault_of(attempts, txn);
     WRONG_IF(fault != NULL &&
-                 !may_be_mistaken(ensemble_session(txn->session)->process),
+                 !may_be_mistaken(ensemble.sessions[txn->session].process),
              "a client deletes %s, %s", txn->node->path, fault);
 }

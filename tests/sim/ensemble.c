@@ -3,7 +3,6 @@
 #include "ensemble.h"
 
 #include "frontend.h"
-#include "members.h"
 #include "oracle.h"
 
 static OF_SCHEDULE bool observed;
@@ -44,11 +43,6 @@ int ensemble_places(void)
     return observed ? PLACES : REPLICAS;
 }
 
-void ensemble_assume(int64_t gap)
-{
-    ensemble.gap = gap;
-}
-
 void ensemble_bounds(int replica, int64_t least, int64_t most)
 {
     ensemble.replicas[replica].least = least;
@@ -64,11 +58,6 @@ int64_t ensemble_grants(int replica, int64_t timeout)
     return r->most != 0 && timeout > r->most ? r->most : timeout;
 }
 
-int ensemble_leader(void)
-{
-    return ensemble.leader;
-}
-
 bool ensemble_leads(int replica)
 {
     return ensemble.replicas[replica].role == LEADING;
@@ -79,26 +68,6 @@ bool ensemble_serves(int replica)
     enum role role = ensemble.replicas[replica].role;
 
     return role == LEADING || role == FOLLOWING || role == OBSERVING;
-}
-
-int64_t ensemble_applied(int replica)
-{
-    return ensemble.replicas[replica].applied;
-}
-
-int64_t ensemble_committed(void)
-{
-    return ensemble.committed;
-}
-
-const struct txn *ensemble_txn(int64_t version)
-{
-    return &ensemble_log[version];
-}
-
-bool ensemble_paused(int replica)
-{
-    return ensemble.replicas[replica].paused > 0;
 }
 
 bool ensemble_pinged(int64_t since)

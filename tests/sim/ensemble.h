@@ -9,6 +9,7 @@
  * its own clients and from its followers' answers to its pings. */
 #pragma once
 
+#include "pipe.h"
 #include "tree.h"
 
 #define REPLICAS     3 /* that vote */
@@ -16,6 +17,7 @@
 #define PLACES       (REPLICAS + 1)
 #define SESSIONS_MAX 256
 #define NO_REPLICA   (-1)
+#define LOG_MAX      8192
 
 struct request;
 
@@ -54,26 +56,95 @@ struct session {
     bool closing;
 };
 
+enum role {
+    LOOKING, /* it looks for a leader, and serves nobody */
+    LEADING,
+    FOLLOWING,
+    OBSERVING,
+    DOWN,
+};
+
+struct replica {
+    enum role role;
+    int64_t applied; /* the version that it shows */
+    int64_t logged;  /* versions that would survive with this replica */
+    int64_t acked;   /* versions that it has, as the leader knows */
+    bool touched[SESSIONS_MAX]; /* their clients have sent something */
+    uint32_t joins; /* how often it has found a leader, or become one */
+    int paused;
+    int64_t least; /* timeouts of sessions that it grants; 0: any */
+    int64_t most;
+    bool proposes; /* deserted: something waits for a majority, for ever */
+    int64_t late;  /* deserted: a majority has this version, and it will hear of
+                    * it later */
+    int leader;    /* of the observer */
+};
+
+enum { /* messages between replicas */
+       PROPOSAL,
+       COMMIT,
+       PING,
+       SYNCED,
+       REVALIDATED,
+       FORWARD,
+       ACK,
+       PONG,
+};
+
+struct link {
+    int from;
+    int to;
+    struct pipe pipe;
+};
+
+struct sync {
+    struct sync *next;
+    struct request *request;
+    int64_t version;
+};
+
+struct ensemble {
+    int64_t tick;
+    int64_t sync_limit;
+    int64_t gap; /* leases assume that pings come at this interval */
+    int64_t pinged;
+    int64_t late_at;
+    int leader;       /* or NO_REPLICA */
+    int64_t deserted; /* until this time a leader did not know of the next */
+    uint32_t epoch;
+    uint32_t counter; /* of the epoch's transactions */
+    int64_t log_len;
+    int64_t committed;
+    struct replica replicas[PLACES];
+    struct link links[PLACES][PLACES];
+    struct sync *syncs;
+    struct sync *late_syncs; /* of the observer, at a deserted leader */
+    struct session sessions[SESSIONS_MAX];
+    int session_count;
+    int64_t pass; /* many sessions run out together: the leader closes each that
+                   * long after it has found that it has run out */
+};
+
+extern struct ensemble ensemble;
+extern struct txn ensemble_log[LOG_MAX]; /* from 1 */
+
+static inline bool is_there(const struct node *n)
+{
+    return tree_has(n, ensemble.committed);
+}
+
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap);
-/* The interval at which leases assume that the leader pings. */
-void ensemble_assume(int64_t gap);
 /* There is an observer, too. */
 void ensemble_observe(void);
 int ensemble_places(void);
 int ensemble_new_session(int process, int64_t timeout);
-struct session *ensemble_session(int session);
-int ensemble_sessions(void);
 
 /* Returns the timeout that a replica grants when it is asked for this one. */
 void ensemble_bounds(int replica, int64_t least, int64_t most);
 int64_t ensemble_grants(int replica, int64_t timeout);
 
-int ensemble_leader(void);        /* or NO_REPLICA */
 bool ensemble_leads(int replica); /* it, or one that others have left */
 bool ensemble_serves(int replica);
-int64_t ensemble_applied(int replica); /* the version that it shows */
-int64_t ensemble_committed(void);
-const struct txn *ensemble_txn(int64_t version);
 
 /* From frontend.c: a write, sync, session or operator's request at a replica.
  */
@@ -92,8 +163,27 @@ void ensemble_stall(int from, int to, int64_t duration);
 void ensemble_isolate(int replica, int64_t detect, int64_t duration);
 void ensemble_crash(int replica, int64_t duration);
 void ensemble_pause(int replica, int64_t duration);
-bool ensemble_paused(int replica);
 void ensemble_kill_session(int session);
-/* Many sessions run out together: from now on the leader closes each that long
- * after it has found that it has run out. */
-void ensemble_crowd(int64_t pass);
+
+/* -- between the files of the ensemble ------------------------------------- */
+
+/* A leader that was deserted hears that a majority had it by then. */
+void deserted_commit(int number);
+void replica_apply(int number, int64_t version);
+void leader_send(int kind, int64_t number, void *body);
+void leader_commit(void);
+
+/* members.c */
+void members_elect(void);
+
+/* prepare.c: the leader's side of requests and sessions. */
+
+/* Makes a transaction of a request, and proposes it. */
+void leader_prepare(struct request *r);
+/* It is committed. */
+void txn_committed(int64_t version);
+void session_touch(int session);
+/* A new leader knows nothing of who is alive. */
+void sessions_begin(void);
+/* The leader is about to stop: it closes what it has polled before. */
+void sessions_close_polled(void);

@@ -98,7 +98,7 @@ static void end_call(const struct process *p, const struct call *call,
 
 static int enter(const struct process *p, zkr_double_barrier *m)
 {
-    int64_t from = ensemble_committed();
+    int64_t from = ensemble.committed;
     struct call call = begin_call(p);
     int rc = zkr_double_barrier_enter(m, call.timeout_ms);
 
@@ -117,7 +117,7 @@ struct others {
 
 static struct others *find_others(void)
 {
-    int64_t version = ensemble_committed();
+    int64_t version = ensemble.committed;
     struct others *all = NULL;
 
     for (const struct node *n = first_node(version); n != NULL;
@@ -144,9 +144,8 @@ static void leave(const struct process *p, zkr_double_barrier *m)
     if ((rc != ZKR_OK && rc != ZKR_ELOST) || ensemble_deserted(call.began))
         return;
     for (; o != NULL; o = o->next) {
-        WRONG_IF(tree_has(o->node, ensemble_committed()),
-                 "process %d leaves, and %s is still there", p->number,
-                 o->node->path);
+        WRONG_IF(is_there(o->node), "process %d leaves, and %s is still there",
+                 p->number, o->node->path);
     }
 }
 

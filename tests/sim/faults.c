@@ -84,7 +84,7 @@ static void on_link_breaks(void *arg, uint64_t tag)
  * lost. */
 static void stall_and_break(void)
 {
-    int leader = ensemble_leader();
+    int leader = ensemble.leader;
     int follower = (leader + 1 + (int)choose(2)) % REPLICAS;
     int64_t duration = world.timeout * (int64_t)(2 + choose(7)) / 8;
 
@@ -98,7 +98,7 @@ static void stall_and_break(void)
 static void isolate(void)
 {
     static const int64_t noticed[] = { 10, 500, 2000, 5000 };
-    int replica = choose(2) == 0 ? ensemble_leader() : some_replica();
+    int replica = choose(2) == 0 ? ensemble.leader : some_replica();
     int64_t detect = noticed[choose(4)] * MS;
 
     if (detect > world.sync_limit)
@@ -122,8 +122,8 @@ static void pause_replica(void)
 
 static void kill_session(void)
 {
-    if (ensemble_sessions() > 0)
-        ensemble_kill_session((int)choose((uint32_t)ensemble_sessions()));
+    if (ensemble.session_count > 0)
+        ensemble_kill_session((int)choose((uint32_t)ensemble.session_count));
 }
 
 #define TURNS_PATH WORLD_PATH "/locks"
@@ -139,17 +139,17 @@ const char *world_lock_dir(void)
 
 static const struct node *some_node(const char *path)
 {
-    const struct node *dir = tree_find(path, ensemble_committed());
+    const struct node *dir = tree_find(path, ensemble.committed);
     const struct node *n;
 
     if (dir == NULL)
         return NULL;
-    uint32_t count = (uint32_t)tree_count_children(dir, ensemble_committed());
+    uint32_t count = (uint32_t)tree_count_children(dir, ensemble.committed);
     if (count == 0)
         return NULL;
     count = choose(count);
     for (n = dir->children; n != NULL; n = n->next_sibling) {
-        if (tree_has(n, ensemble_committed()) && count-- == 0)
+        if (is_there(n) && count-- == 0)
             break;
     }
     return n;
@@ -179,7 +179,7 @@ static void haunt(void)
 {
     const struct node *seen = world_lock_node();
     struct node *n =
-        seen == NULL ? NULL : tree_find(seen->path, ensemble_committed());
+        seen == NULL ? NULL : tree_find(seen->path, ensemble.committed);
 
     if (n == NULL || n->session == NO_SESSION || world.recipe == UNFAIR ||
         strstr(n->name, "-lease-") != NULL)
@@ -201,12 +201,12 @@ static void write_node(void)
 
 static void delete_directory(const char *path)
 {
-    const struct node *dir = tree_find(path, ensemble_committed());
+    const struct node *dir = tree_find(path, ensemble.committed);
 
     if (dir == NULL)
         return;
     for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
-        if (tree_has(n, ensemble_committed()))
+        if (is_there(n))
             operator_deletes(n->path);
     }
     operator_deletes(path);
@@ -238,11 +238,11 @@ static const char *remade_dir(void)
 /* Repeated beyond the calm: a create may be carried out late. */
 static void on_strangers_go(void *arg, uint64_t tag)
 {
-    const struct node *dir = tree_find(arg, ensemble_committed());
+    const struct node *dir = tree_find(arg, ensemble.committed);
     const struct node *n = dir == NULL ? NULL : dir->children;
 
     for (; n != NULL; n = n->next_sibling) {
-        if (is_strange(n) && tree_has(n, ensemble_committed()))
+        if (is_strange(n) && is_there(n))
             operator_deletes(n->path);
     }
     if (sim_now < world.calm + 5 * world.timeout)
@@ -255,7 +255,7 @@ static void remake_directory(void)
 {
     static const char *const markers[] = { "lock-", "__WRIT__", "__READ__" };
     const char *where = remade_dir();
-    const struct node *dir = tree_find(where, ensemble_committed());
+    const struct node *dir = tree_find(where, ensemble.committed);
     uint32_t before = dir == NULL ? 0 : (uint32_t)dir->cversion;
     uint32_t count = before < STRANGERS_MAX && choose(4) > 0
                          ? before
@@ -283,14 +283,14 @@ static void remake_directory(void)
 /* All nodes of one session, or of all, and not the directory. */
 static void delete_nodes(void)
 {
-    const struct node *dir = tree_find(some_dir(), ensemble_committed());
+    const struct node *dir = tree_find(some_dir(), ensemble.committed);
     uint32_t some = choose(2) == 0 ? 0 : choose(256);
 
     if (dir == NULL)
         return;
     for (const struct node *n = dir->children; n != NULL;
          n = n->next_sibling, some >>= 1) {
-        if (tree_has(n, ensemble_committed()) && (some & 1) == 0)
+        if (is_there(n) && (some & 1) == 0)
             operator_deletes(n->path);
     }
 }
@@ -327,7 +327,7 @@ static void touch_nerve(uint32_t *nerve, const char *what)
  * it. */
 static void desert(void)
 {
-    ensemble_isolate(ensemble_leader(), 10 * MS, some_time());
+    ensemble_isolate(ensemble.leader, 10 * MS, some_time());
     touch_nerve(&nerves.cut, "a connection breaks");
 }
 
@@ -360,11 +360,11 @@ static void go_far(void)
  * closing them; and what tells it of a follower's clients comes late. */
 static void crowd(void)
 {
-    int leader = ensemble_leader();
+    int leader = ensemble.leader;
     int follower = (leader + 1 + (int)choose(2)) % REPLICAS;
     int64_t duration = world.timeout + world.tick * (int64_t)choose(9) / 8;
 
-    ensemble_crowd((1 + choose(249)) * MS);
+    ensemble.pass = (1 + choose(249)) * MS;
     if (leader != NO_REPLICA && duration < left() && choose(2) == 1)
         ensemble_stall(follower, leader, duration);
 }
@@ -372,7 +372,7 @@ static void crowd(void)
 /* Of the link between the observer and its leader, or a voter. */
 static void stall_observer(void)
 {
-    int other = choose(2) == 0 ? ensemble_leader() : (int)choose(REPLICAS);
+    int other = choose(2) == 0 ? ensemble.leader : (int)choose(REPLICAS);
 
     if (ensemble_places() == REPLICAS || other == NO_REPLICA)
         return;

@@ -173,7 +173,7 @@ static bool agrees(const struct follow *f)
     if (client_knows(process) != CLIENT_IS_CONNECTED || replica == NO_REPLICA ||
         f->epoch != zkr_session_epoch(f->process->session))
         return false;
-    int64_t version = ensemble_applied(replica);
+    int64_t version = ensemble.replicas[replica].applied;
     const struct node *n = tree_find_shown(f->path, replica, version);
     if (f->calls == 0 || n == NULL)
         return f->calls != 0 && f->error == ZKR_ZNONODE;

@@ -113,14 +113,15 @@ static int64_t changed_below(const struct node *parent, int64_t version)
 static void watch_again(struct conn *c, struct request *r)
 {
     for (const struct watched *w = r->watched; w != NULL; w = w->next) {
-        const struct node *n =
-            tree_find_shown(w->path, c->replica, ensemble_applied(c->replica));
+        const struct node *n = tree_find_shown(
+            w->path, c->replica, ensemble.replicas[c->replica].applied);
         int64_t changed = n == NULL ? 0 : n->created;
 
         if (n != NULL && w->children) {
-            changed = changed_below(n, ensemble_applied(c->replica));
+            changed = changed_below(n, ensemble.replicas[c->replica].applied);
         } else if (n != NULL) {
-            int64_t set = tree_data(n, ensemble_applied(c->replica))->version;
+            int64_t set =
+                tree_data(n, ensemble.replicas[c->replica].applied)->version;
 
             changed = set > changed ? set : changed;
         }
@@ -165,12 +166,12 @@ static void list(struct request *r, const struct node *parent, int replica,
 /* What a version has changed, if it is later than the node. */
 static int64_t zxid_of(const struct node *n, int64_t version)
 {
-    return version <= n->created ? n->czxid : ensemble_txn(version)->zxid;
+    return version <= n->created ? n->czxid : ensemble_log[version].zxid;
 }
 
 static void read_at(struct conn *c, struct request *r)
 {
-    int64_t version = ensemble_applied(c->replica);
+    int64_t version = ensemble.replicas[c->replica].applied;
     const struct node *n = tree_find_shown(r->path, c->replica, version);
 
     r->node = n;
@@ -206,7 +207,8 @@ static void send_answer(struct conn *c, struct request *r)
     if (r->fate == FATE_ANSWER_LOST)
         reset_conn(c);
     else if (r->rc != ZKR_ZSESSIONMOVED || one_in(8))
-        pipe_send(&c->down, TO_CLIENT_REPLY, ensemble_applied(c->replica), r);
+        pipe_send(&c->down, TO_CLIENT_REPLY,
+                  ensemble.replicas[c->replica].applied, r);
 }
 
 static void answer(struct conn *c, struct request *r)
@@ -293,7 +295,7 @@ static void close_other_conns(struct conn *c)
 static void on_hello(struct conn *c, struct request *hello)
 {
     if (!ensemble_serves(c->replica) ||
-        hello->version > ensemble_applied(c->replica)) {
+        hello->version > ensemble.replicas[c->replica].applied) {
         reset_conn(c);
         return;
     }
@@ -391,7 +393,8 @@ struct conn *server_connect(int process, int replica, void *client, int session,
     pipe_init(&c->down, on_down, c);
     c->up.distance = far;
     c->down.distance = far;
-    c->up.stalls = cut_up[process][replica] + ensemble_paused(replica);
+    c->up.stalls =
+        cut_up[process][replica] + (ensemble.replicas[replica].paused > 0);
     c->down.stalls =
         cut_down[process][replica] + fiber_process_stopped(process);
     c->next = conns;
@@ -424,7 +427,7 @@ void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
              const char *path, const char *data)
 {
     struct request *r = arena_new(sizeof(*r));
-    int leader = ensemble_leader();
+    int leader = ensemble.leader;
 
     if (leader == NO_REPLICA || !ensemble_serves(leader))
         return;

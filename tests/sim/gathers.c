@@ -103,7 +103,7 @@ static void add(struct process *p, int64_t timeout_ms)
  * the others have deserted gives old answers. */
 static void judge_wait(const struct process *p, int64_t from, int64_t began)
 {
-    int64_t to = ensemble_committed();
+    int64_t to = ensemble.committed;
 
     if (ensemble_deserted(began))
         return;
@@ -117,7 +117,7 @@ static void judge_wait(const struct process *p, int64_t from, int64_t began)
 
 static void meet(struct process *p, int64_t timeout_ms)
 {
-    int64_t from = ensemble_committed();
+    int64_t from = ensemble.committed;
     int64_t began = sim_now;
     uint32_t what = choose(4);
     zkr_barrier *b;

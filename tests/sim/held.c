@@ -28,11 +28,6 @@ struct held {
 static OF_SCHEDULE struct held *all;
 static OF_SCHEDULE int moves;
 
-static bool there(const struct node *n)
-{
-    return tree_has(n, ensemble_committed());
-}
-
 static const struct node *node_of(const struct zkr__claim *c)
 {
     return oracle_node(c->node->path, c->node->czxid);
@@ -69,7 +64,8 @@ static void check_limit(const struct held *h)
     uint32_t held = 0;
 
     for (const struct held *b = all; b != NULL; b = b->next)
-        held += b->claim != NULL && there(b->node) && oracle_is_lease(b->node);
+        held +=
+            b->claim != NULL && is_there(b->node) && oracle_is_lease(b->node);
     WRONG_IF(held > world.limit, "P1: %s is granted, and %u are held of %u",
              h->node->path, held, world.limit);
 }
@@ -77,7 +73,8 @@ static void check_limit(const struct held *h)
 static void check_exclusion(const struct held *h)
 {
     for (const struct held *b = all; b != NULL; b = b->next) {
-        WRONG_IF(b != h && b->claim != NULL && there(b->node) && conflict(h, b),
+        WRONG_IF(b != h && b->claim != NULL && is_there(b->node) &&
+                     conflict(h, b),
                  "P1: %s is granted the lock while %s has it", h->node->path,
                  b->node->path);
     }
@@ -102,7 +99,7 @@ static void check_order(const struct held *h)
         const struct zkr__claim *c = ZKR__CONTAINER(l, struct zkr__claim, link);
         const struct node *n = is_passed(h, c) ? node_of(c) : NULL;
 
-        WRONG_IF(n != NULL && there(n),
+        WRONG_IF(n != NULL && is_there(n),
                  "P5: %s is granted the lock before %s, of the same "
                  "session",
                  h->node->path, n->path);
@@ -125,7 +122,7 @@ static void begins(const struct zkr__claim *c)
     WRONG_IF(h->node == NULL, "%s is granted the lock, and never was",
              c->node->path);
     all = h;
-    if (!there(h->node)) /* the lease and the session will report it */
+    if (!is_there(h->node)) /* the lease and the session will report it */
         return;
     if (oracle_is_lease(h->node)) {
         check_limit(h);
@@ -165,7 +162,7 @@ bool held_by_anybody(void)
 {
     const struct held *h = all;
 
-    while (h != NULL && (h->claim == NULL || !there(h->node)))
+    while (h != NULL && (h->claim == NULL || !is_there(h->node)))
         h = h->next;
     return h != NULL;
 }
@@ -184,7 +181,7 @@ const struct node *held_against(const struct attempt *a)
 
         if (h->claim != NULL && h->node != a->node && !beside &&
             (h->beside == NULL || node_of(h->beside) != a->node) &&
-            !(h->shared && a->shared) && there(h->node) &&
+            !(h->shared && a->shared) && is_there(h->node) &&
             is_later_heeding(h, a) && oracle_is_one_lock(h->node, a->node))
             return h->node;
     }

@@ -259,11 +259,11 @@ static const char *own_path(void)
 
 static const struct node *find_child(const char *part)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(WORLD_PATH, ensemble.committed);
     const struct node *n = dir == NULL ? NULL : dir->children;
 
     for (; n != NULL; n = n->next_sibling) {
-        if (tree_has(n, ensemble_committed()) && strstr(n->path, part) != NULL)
+        if (is_there(n) && strstr(n->path, part) != NULL)
             return n;
     }
     return NULL;
@@ -594,7 +594,7 @@ STORY_HERE(the_create_alone_is_the_acquire)
 STORY_HERE(another_directory_has_other_numbers)
 {
     settle();
-    int32_t before_it = tree_find(WORLD_PATH, ensemble_committed())->cversion;
+    int32_t before_it = tree_find(WORLD_PATH, ensemble.committed)->cversion;
     operator_deletes(WORLD_PATH);
     make(WORLD_PATH);
     for (int32_t i = 0; i < before_it; i++)
@@ -716,7 +716,7 @@ static int come_to_a_follower(void)
 {
     int replica = client_replica(TELLER);
 
-    while (replica == NO_REPLICA || replica == ensemble_leader()) {
+    while (replica == NO_REPLICA || replica == ensemble.leader) {
         server_reset_connections(TELLER);
         some_time();
         replica = client_replica(TELLER);
@@ -728,7 +728,7 @@ static int come_to_a_follower(void)
 static void haunt(void)
 {
     struct node *ghost =
-        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble.committed);
 
     ghost->haunts = 1 + come_to_a_follower();
     ensemble_kill_session(ghost->session);

@@ -482,11 +482,11 @@ TEST(any_answer_may_be_lost)
 
 static void operator_deletes_all(const char *with)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(WORLD_PATH, ensemble.committed);
 
     for (const struct node *n = dir == NULL ? NULL : dir->children; n != NULL;
          n = n->next_sibling) {
-        if (tree_has(n, ensemble_committed()) && strstr(n->path, with) != NULL)
+        if (is_there(n) && strstr(n->path, with) != NULL)
             operator_deletes(n->path);
     }
 }

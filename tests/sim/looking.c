@@ -21,7 +21,7 @@ static struct look begin(const struct process *p, const char *what)
                           what,
                           sim_now,
                           process_stopped_for(p->number),
-                          ensemble_committed(),
+                          ensemble.committed,
                           client_answers(p->number) };
 }
 
@@ -66,14 +66,13 @@ static bool is_fresh(const struct look *l)
 
 static bool was_there(const struct look *l, const struct node *n)
 {
-    return n != NULL && n->created <= l->version &&
-           tree_has(n, ensemble_committed());
+    return n != NULL && n->created <= l->version && is_there(n);
 }
 
 /* At some time between then and now. */
 static bool has_been(const struct look *l, const struct node *n)
 {
-    return n->created <= ensemble_committed() && n->created < n->deleted &&
+    return n->created <= ensemble.committed && n->created < n->deleted &&
            (n->deleted > l->version || n->haunts > 0 || !is_fresh(l));
 }
 
@@ -143,7 +142,7 @@ static bool has(const struct zkr_participants *list, const struct node *n)
 static void check_complete(const struct look *l,
                            const struct zkr_participants *list)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(WORLD_PATH, ensemble.committed);
 
     if (dir == NULL || !is_fresh(l))
         return;
@@ -155,7 +154,7 @@ static void check_complete(const struct look *l,
 
 static void not_there(const struct look *l, const char *path)
 {
-    WRONG_IF(is_fresh(l) && was_there(l, tree_find(path, ensemble_committed())),
+    WRONG_IF(is_fresh(l) && was_there(l, tree_find(path, ensemble.committed)),
              "%s does not find %s", l->what, path);
 }
 
@@ -207,7 +206,7 @@ static void revoke(const struct process *p)
 static void check_broken(const struct look *l, const struct node *n,
                          int64_t token, int rc)
 {
-    bool gone = !tree_has(n, ensemble_committed());
+    bool gone = !is_there(n);
 
     if (rc == ZKR_EPATH && n->session == NO_SESSION)
         return;

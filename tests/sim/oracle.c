@@ -22,8 +22,8 @@ static OF_SCHEDULE int64_t wanted_since;
 /* The leader has heard of the process from its server only, for a timeout. */
 static bool is_idle(int process)
 {
-    for (int i = 0; i < ensemble_sessions(); i++) {
-        const struct session *s = ensemble_session(i);
+    for (int i = 0; i < ensemble.session_count; i++) {
+        const struct session *s = &ensemble.sessions[i];
 
         if (s->process == process && sim_now - s->used <= world.timeout)
             return false;
@@ -54,7 +54,7 @@ const struct node *oracle_node(const char *path, int64_t czxid)
     const struct node *found = NULL;
 
     for (const struct node *n = NULL; (n = tree_after(n)) != NULL;) {
-        if (n->created <= ensemble_committed() && n->created < n->deleted &&
+        if (n->created <= ensemble.committed && n->created < n->deleted &&
             strcmp(n->path, path) == 0 && (czxid == 0 || n->czxid == czxid))
             found = n;
     }
@@ -73,15 +73,10 @@ bool oracle_was_written(const char *path, const char *data, int64_t after)
     return false;
 }
 
-static bool there(const struct node *n)
-{
-    return tree_has(n, ensemble_committed());
-}
-
 /* A node that stays is nobody's when it has been given back. */
 static bool is_held(const struct attempt *a)
 {
-    return a->told > 0 && a->rc == ZKR_OK && there(a->node) &&
+    return a->told > 0 && a->rc == ZKR_OK && is_there(a->node) &&
            !(a->over && world.processes[a->process].stays.ms != 0);
 }
 
@@ -146,7 +141,7 @@ static void check_limit(const struct attempt *a)
     uint32_t held = 0;
 
     for (const struct attempt *b = attempts; b != NULL; b = b->next)
-        held += b->told > 0 && b->rc == ZKR_OK && there(b->node) &&
+        held += b->told > 0 && b->rc == ZKR_OK && is_there(b->node) &&
                 !is_given_back(b);
     WRONG_IF(held > world.limit,
              "P1: attempt %d is granted %s, and %u are held of %u", a->number,
@@ -163,7 +158,7 @@ static void check_exclusion(const struct attempt *a)
         if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b) ||
             oracle_is_handed_on(b))
             continue;
-        WRONG_IF(there(b->node) && !is_passed_on(b, a->node),
+        WRONG_IF(is_there(b->node) && !is_passed_on(b, a->node),
                  "P1: attempt %d is granted %s while attempt %d has %s",
                  a->number, a->node->path, b->number, b->node->path);
         WRONG_IF(b->token >= a->token,
@@ -251,8 +246,8 @@ static bool is_stray(const struct node *n, bool is_shared, int64_t number)
         bool shared;
         int64_t seq;
 
-        if (w->session == n->session && there(w) && parse(w, &shared, &seq) &&
-            !shared && seq == number)
+        if (w->session == n->session && is_there(w) &&
+            parse(w, &shared, &seq) && !shared && seq == number)
             return false;
     }
     return true;
@@ -272,7 +267,7 @@ static void check_order(const struct attempt *a)
          n = n->next_sibling) {
         int64_t seq;
 
-        if (n == a->node || !there(n) || !parse(n, &shared, &seq) ||
+        if (n == a->node || !is_there(n) || !parse(n, &shared, &seq) ||
             !is_ahead(n, seq, a, mine) || (shared && a->shared) ||
             !oracle_heeds(a, n) || same_tag(n, a->node) ||
             is_given_up(n, a->node) || is_stray(n, shared, seq) ||
@@ -313,7 +308,7 @@ static void granted(struct attempt *a, zkr_grant *grant)
     WRONG_IF(a->node == NULL, "attempt %d is granted %s, which never was",
              a->number, path);
     check_token(a);
-    if (!there(a->node)) /* the lease and the session will report it */
+    if (!is_there(a->node)) /* the lease and the session will report it */
         return;
     check_exclusion(a);
     check_order(a);
@@ -374,7 +369,7 @@ void oracle_in_time(const char *what, int process, int64_t began,
  * lock is held, the servers must not have ended its session by themselves. */
 static bool is_expired(const struct node *n)
 {
-    return !there(n) && n->cause == BY_EXPIRY;
+    return !is_there(n) && n->cause == BY_EXPIRY;
 }
 
 /* A lease assumes at the first lock of an idle session that the link from its
@@ -382,7 +377,7 @@ static bool is_expired(const struct node *n)
  * session when the lock was granted. */
 static bool rests_on_a_stalled_link(const struct attempt *a)
 {
-    const struct session *s = ensemble_session(a->node->session);
+    const struct session *s = &ensemble.sessions[a->node->session];
 
     return a->idle && a->granted - a->asked <= world.timeout &&
            s->polled != 0 && s->polled <= a->granted;
@@ -436,8 +431,8 @@ bool oracle_is_well(int process, int64_t since)
 /* Answers to earlier requests prove nothing. */
 void oracle_verified(const struct attempt *a, uint64_t requests)
 {
-    for (int64_t v = ensemble_committed(); v > 0; v--) {
-        const struct txn *txn = ensemble_txn(v);
+    for (int64_t v = ensemble.committed; v > 0; v--) {
+        const struct txn *txn = &ensemble_log[v];
 
         if (txn->kind == TXN_CHECK && txn->node == a->node &&
             txn->request->number > requests)
@@ -472,7 +467,7 @@ void oracle_each_grant(void (*fn)(struct attempt *a))
 static void note_gone(void)
 {
     for (struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (a->node != NULL && a->gone_at == 0 && !there(a->node))
+        if (a->node != NULL && a->gone_at == 0 && !is_there(a->node))
             a->gone_at = sim_now;
     }
 }
@@ -496,7 +491,7 @@ void oracle_committed(int64_t version, const struct txn *txn)
         note_gone();
     if (txn->kind != TXN_CLOSE)
         return;
-    struct session *s = ensemble_session(txn->session);
+    struct session *s = &ensemble.sessions[txn->session];
     world_trace("session %d of process %d ends, %s", txn->session, s->process,
                 txn->cause == BY_EXPIRY ? "expired" : "closed");
     if (txn->cause != BY_EXPIRY)
@@ -588,7 +583,7 @@ int oracle_nodes_left(bool print)
     int count = 0;
 
     for (const struct node *n = NULL; (n = tree_after(n)) != NULL;) {
-        if (n->session == NO_SESSION || !there(n))
+        if (n->session == NO_SESSION || !is_there(n))
             continue;
         count++;
         if (print)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The leader's side of requests and sessions: makes a transaction of each. */
-#include "members.h"
+#include "ensemble.h"
 
 #include "enters.h"
 #include "frontend.h"
@@ -369,21 +369,6 @@ int ensemble_new_session(int process, int64_t timeout)
                                                   .timeout = timeout,
                                                   .owner = NO_REPLICA };
     return number;
-}
-
-struct session *ensemble_session(int session)
-{
-    return &ensemble.sessions[session];
-}
-
-int ensemble_sessions(void)
-{
-    return ensemble.session_count;
-}
-
-void ensemble_crowd(int64_t pass)
-{
-    ensemble.pass = pass;
 }
 
 void ensemble_kill_session(int session)

@@ -80,7 +80,7 @@ void stage_restart(void)
 
 void stage_set_number(const char *dir, const char *seed, int32_t number)
 {
-    tree_find(dir, ensemble_committed())->cversion = number;
+    tree_find(dir, ensemble.committed)->cversion = number;
     stage_restart();
 }
 

@@ -54,7 +54,7 @@ static void has_a_node(void)
 
     waiter_is_told(ZKR_OK);
     const struct node *n =
-        tree_find(zkr_grant_node(u->grant), ensemble_committed());
+        tree_find(zkr_grant_node(u->grant), ensemble.committed);
     WRONG_IF(n == NULL || n->czxid != zkr_grant_token(u->grant),
              "it is granted %s, which has gone", zkr_grant_node(u->grant));
 }
@@ -114,7 +114,7 @@ STORY(the_node_of_another_proves_nothing, has_a_node, .unfair = true)
 STORY(a_node_that_was_found_is_looked_for_once_more, has_a_node, .unfair = true,
       .anew = true)
 {
-    int leader = ensemble_leader();
+    int leader = ensemble.leader;
     int next = (leader + 1) % REPLICAS;
 
     start(&users[WAITER]);
@@ -153,9 +153,9 @@ STORY(a_write_that_was_not_sent_begins_no_search, has_no_memory,
 
 static size_t nodes(void)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble_committed());
+    const struct node *dir = tree_find(WORLD_PATH, ensemble.committed);
 
-    return dir == NULL ? 0 : tree_count_children(dir, ensemble_committed());
+    return dir == NULL ? 0 : tree_count_children(dir, ensemble.committed);
 }
 
 static void move_waiter_to(int replica)
@@ -170,13 +170,13 @@ static void move_waiter_to(int replica)
  * of it, knows the session still. */
 static void ask_a_deserted_leader(void)
 {
-    int old = ensemble_leader();
+    int old = ensemble.leader;
     int next;
 
     start(&users[WAITER]);
     fiber_sleep(4 * world.timeout);
     ensemble_isolate(old, 10 * MS, 2 * world.timeout);
-    FIBER_WHILE((next = ensemble_leader()) == old || next == NO_REPLICA, MS);
+    FIBER_WHILE((next = ensemble.leader) == old || next == NO_REPLICA, MS);
     int follower = REPLICAS - old - next;
     move_waiter_to(follower);
     ensemble_stall(follower, next, world.timeout / 2);
@@ -275,7 +275,7 @@ STORY(a_node_that_is_not_found_any_more_is_not_granted, has_a_node,
  * sent one lately. */
 STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
 {
-    int leader = ensemble_leader();
+    int leader = ensemble.leader;
     int follower = (leader + 1 + story.time) % REPLICAS;
     struct node *ghost;
 
@@ -286,8 +286,7 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
     connect_waiter_to(follower);
     ask(&users[WAITER]);
     (void)await_state(ZKR__CLAIM_WAITING);
-    ghost =
-        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+    ghost = tree_find(zkr_grant_node(users[HOLDER].grant), ensemble.committed);
     ghost->haunts = 1 + follower;
     ensemble_kill_session(ghost->session);
     const struct zkr__claim *c = await_state(ZKR__CLAIM_SURVEYING);
@@ -392,7 +391,7 @@ static void wait_for_a_ghost(void)
     fiber_sleep(world.timeout);
     acquires(&users[HOLDER]);
     struct node *n =
-        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble_committed());
+        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble.committed);
     n->haunts = 1 + replica_of_waiter();
     world.ghosts++;
     ensemble_kill_session(n->session);
@@ -472,8 +471,7 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
 
 static void *break_main(void *over)
 {
-    int64_t token =
-        tree_find(WORLD_PATH "/holder", ensemble_committed())->czxid;
+    int64_t token = tree_find(WORLD_PATH "/holder", ensemble.committed)->czxid;
     int rc = zkr_participants_break(users[HOLDER].session, WORLD_PATH "/holder",
                                     token, -1);
 
@@ -490,7 +488,7 @@ static void *break_main(void *over)
  * name. */
 STORY(a_break_knows_of_its_own_delete, nothing)
 {
-    int leader = ensemble_leader();
+    int leader = ensemble.leader;
     int before = submits(ZKR__ZK_DELETE);
     bool over = false;
 
@@ -509,7 +507,7 @@ STORY(a_break_knows_of_its_own_delete, nothing)
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH "/holder", "");
     server_reset_connections(HOLDER);
     FIBER_WHILE(!over, MS);
-    WRONG_IF(tree_find(WORLD_PATH "/holder", ensemble_committed()) == NULL,
+    WRONG_IF(tree_find(WORLD_PATH "/holder", ensemble.committed) == NULL,
              "it has deleted the next one, too");
     operator_deletes(WORLD_PATH "/holder");
 }
@@ -711,9 +709,9 @@ static const struct session *session_of_waiter(void)
 {
     const struct session *s = NULL;
 
-    for (int i = 0; i < ensemble_sessions(); i++) {
-        if (ensemble_session(i)->process == WAITER)
-            s = ensemble_session(i);
+    for (int i = 0; i < ensemble.session_count; i++) {
+        if (ensemble.sessions[i].process == WAITER)
+            s = &ensemble.sessions[i];
     }
     return s;
 }
@@ -726,7 +724,7 @@ static void touch_before_a_tick(int follower)
 {
     int64_t tick = (sim_now / world.tick + 3) * world.tick;
 
-    ensemble_stall(ensemble_leader(), follower, tick - 20 * MS - sim_now);
+    ensemble_stall(ensemble.leader, follower, tick - 20 * MS - sim_now);
     fiber_sleep(tick - 10 * MS - sim_now);
     WRONG_IF(zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK ||
                  polled->expires != tick + world.timeout,
@@ -766,13 +764,13 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
       .short_ticks = true, .anew = true)
 {
     start(&users[WAITER]);
-    connect_waiter_to((ensemble_leader() + 1) % REPLICAS);
+    connect_waiter_to((ensemble.leader + 1) % REPLICAS);
     fiber_sleep(2 * world.timeout);
     polled = session_of_waiter();
     touch_before_a_tick(replica_of_waiter());
     int64_t polls = polled->expires;
-    ensemble_crowd(249 * MS);
-    ensemble_stall(replica_of_waiter(), ensemble_leader(),
+    ensemble.pass = 249 * MS;
+    ensemble_stall(replica_of_waiter(), ensemble.leader,
                    polls + 5 * MS - sim_now);
     read_until(sim_now + world.timeout / 6);
     cut(WAY_UP | WAY_DOWN, polls + 5 * MS - sim_now);
@@ -782,7 +780,7 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
              "it is not back in time");
     acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.timeout);
     acquires(&users[WAITER]);
-    ensemble_crowd(0);
+    ensemble.pass = 0;
 }
 
 /* The answer to the first request is late, and the leader does not hear of the
@@ -794,9 +792,9 @@ STORY(a_first_lease_begins_with_the_open, still_held_when_it_is_closed,
     int64_t tick;
     int leader;
 
-    if (ensemble_leader() == 0)
+    if (ensemble.leader == 0)
         ensemble_crash(0, 10 * MS); /* the waiter comes to it first */
-    FIBER_WHILE((leader = ensemble_leader()) == 0 || !ensemble_serves(0), MS);
+    FIBER_WHILE((leader = ensemble.leader) == 0 || !ensemble_serves(0), MS);
     tick = (sim_now / world.tick + 3) * world.tick;
     fiber_sleep(tick - world.tick / 2 - 60 * MS - sim_now);
     server_cut(WAITER, 0, WAY_DOWN, world.timeout * 3 / 10);
@@ -817,13 +815,13 @@ STORY(a_first_lease_begins_with_the_open, still_held_when_it_is_closed,
 STORY(syncs_of_an_earlier_connection_prove_nothing,
       still_held_when_it_is_closed, .short_ticks = true, .anew = true)
 {
-    int old = ensemble_leader();
+    int old = ensemble.leader;
 
     start(&users[WAITER]);
     connect_waiter_to(old);
     fiber_sleep(2 * world.timeout);
     polled = session_of_waiter();
-    ensemble_crowd(249 * MS);
+    ensemble.pass = 249 * MS;
     ensemble_isolate(old, 10 * MS, 2 * world.timeout);
     while (!polled->polled) {
         WRONG_IF(zkr_session_sync(users[WAITER].session, 1000) != ZKR_OK,
@@ -837,7 +835,7 @@ STORY(syncs_of_an_earlier_connection_prove_nothing,
     WRONG_IF(polled->closing, "it is not back in time");
     acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.timeout);
     acquires(&users[WAITER]);
-    ensemble_crowd(0);
+    ensemble.pass = 0;
 }
 
 /* -- a link that is slow -------------------------------------------------- */
@@ -1012,7 +1010,7 @@ STORY(a_quiet_session_sends_what_it_needs, nothing, .anew = true)
 static void acquire_at_a_follower(void)
 {
     start(&users[WAITER]);
-    connect_waiter_to((ensemble_leader() + 1) % REPLICAS);
+    connect_waiter_to((ensemble.leader + 1) % REPLICAS);
     acquires(&users[WAITER]);
 }
 
@@ -1052,7 +1050,7 @@ STORY_THEN(the_writes_of_others_will_do, acquire_at_a_follower, .beacon = true)
 STORY_THEN(on_a_leader_a_session_writes_for_itself, acquire_at_a_follower,
            .beacon = true)
 {
-    connect_waiter_to(ensemble_leader());
+    connect_waiter_to(ensemble.leader);
     fiber_sleep(world.timeout);
     int writes = own_writes(world.timeout / 9);
     WRONG_IF(writes < 11, "%d writes of its own in 4 T", writes);
@@ -1130,14 +1128,14 @@ STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
            .beacon = true, .anew = true)
 {
     zkr_grant *grant = users[WAITER].grant;
-    int old = ensemble_leader();
+    int old = ensemble.leader;
 
     if (zkr_grant_check(grant) != ZKR_OK)
         return;
     connect_waiter_to(OBSERVER);
     (void)own_writes(world.timeout / 9);
     ensemble_isolate(old, 10 * MS, 3 * world.timeout);
-    FIBER_WHILE(ensemble_leader() == old, MS);
+    FIBER_WHILE(ensemble.leader == old, MS);
     int64_t end = sim_now + 3 * world.timeout;
     while (sim_now < end && session_of_waiter()->closed == 0) {
         operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
@@ -1152,8 +1150,8 @@ STORY_THEN(a_beacon_that_goes_back_is_not_believed, acquire_at_a_follower,
            .beacon = true, .short_ticks = true, .anew = true)
 {
     zkr_grant *grant = users[WAITER].grant;
-    int old = ensemble_leader();
-    struct node *beacon = tree_find(WORLD_BEACON, ensemble_committed());
+    int old = ensemble.leader;
+    struct node *beacon = tree_find(WORLD_BEACON, ensemble.committed);
 
     if (zkr_grant_check(grant) != ZKR_OK)
         return;
@@ -1186,7 +1184,7 @@ static int64_t hear_before_a_tick(void)
     polled = session_of_waiter();
     tick = (sim_now / world.tick + 3) * world.tick;
     write_beacon(world.timeout / 50, tick - 30 * MS - world.tick / 2 - sim_now);
-    ensemble_stall(ensemble_leader(), replica_of_waiter(),
+    ensemble_stall(ensemble.leader, replica_of_waiter(),
                    tick - 20 * MS - sim_now);
     fiber_sleep(tick - 18 * MS - sim_now);
     WRONG_IF(zkr_grant_verify(users[WAITER].grant, 1000) != ZKR_OK ||
@@ -1222,8 +1220,8 @@ STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
     if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
         return;
     int64_t polls = hear_before_a_tick();
-    ensemble_crowd(249 * MS);
-    ensemble_stall(replica_of_waiter(), ensemble_leader(),
+    ensemble.pass = 249 * MS;
+    ensemble_stall(replica_of_waiter(), ensemble.leader,
                    polls + 5 * MS - sim_now);
     refuse(ZKR__ZK_SYNC, NULL, 10000);
     refuse(ZKR__ZK_CHECK, NULL, 10000);
@@ -1236,7 +1234,7 @@ STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
     WRONG_IF(!polled->polled || polled->closing, "it is not back in time");
     write_beacon(MS, 230 * MS);
     is_closed_when_it_ends();
-    ensemble_crowd(0);
+    ensemble.pass = 0;
 }
 
 /* The leader's messages are late, and from one instant on the leader does not
@@ -1247,7 +1245,7 @@ STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
 STORY_THEN(syncs_in_one_flight_are_no_two_rounds, acquire_at_a_follower,
            .beacon = true, .short_ticks = true, .anew = true)
 {
-    int leader = ensemble_leader();
+    int leader = ensemble.leader;
     int follower = replica_of_waiter();
 
     if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)

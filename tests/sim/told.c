@@ -252,9 +252,9 @@ static void catch_up(struct told *t)
 
 static bool is_asked(const struct attempt *a)
 {
-    if (a->grant == NULL || !tree_has(a->node, ensemble_committed()))
+    if (a->grant == NULL || !is_there(a->node))
         return false;
-    const struct node_data *d = tree_data(a->node, ensemble_committed());
+    const struct node_data *d = tree_data(a->node, ensemble.committed);
     return d != NULL && strcmp(d->bytes, REVOKE) == 0;
 }
 

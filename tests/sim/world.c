@@ -186,7 +186,7 @@ static void choose_bounds(void)
         else
             ensemble_bounds(r, 0, bound);
     }
-    ensemble_assume(world.shortest * 3 / 10);
+    ensemble.gap = world.shortest * 3 / 10;
 }
 
 static void choose_ensemble(void)

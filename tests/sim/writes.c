@@ -60,7 +60,7 @@ static bool is_certain(int rc)
 
 static void check_stat(const struct write *w, const struct zkr_stat *stat)
 {
-    const struct txn *txn = ensemble_txn(w->made);
+    const struct txn *txn = &ensemble_log[w->made];
 
     WRONG_IF(stat->mzxid != txn->zxid || stat->czxid != txn->node->czxid ||
                  stat->version != tree_data(txn->node, w->made)->number,

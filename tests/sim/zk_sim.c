@@ -471,7 +471,7 @@ int clients_ready(void)
 static void set_written(struct zkr_stat *stat, const struct request *r)
 {
     stat->czxid = r->node->czxid;
-    stat->mzxid = ensemble_txn(r->version)->zxid;
+    stat->mzxid = ensemble_log[r->version].zxid;
     stat->version = tree_data(r->node, r->version)->number;
 }
 
