@@ -53,7 +53,7 @@ static struct {
     const char *auth;
     int served_scouts;
     int scouts;
-    int64_t opened;
+    int64_t opened_ms;
     int handles;
     int rcs[TYPES];
     int times[TYPES]; /* the next so many of them; < 0: always */
@@ -98,12 +98,34 @@ int client_reset(void)
     return 0;
 }
 
-void client_grants_timeout(uint32_t timeout_ms)
-{
-    enter();
-    it.timeout_ms = timeout_ms;
-    leave();
-}
+#define SETS(name, type, member)                                               \
+    void name(type value)                                                      \
+    {                                                                          \
+        enter();                                                               \
+        it.member = value;                                                     \
+        leave();                                                               \
+    }
+#define RETURNS(type, name, member, ...)                                       \
+    type name(__VA_ARGS__)                                                     \
+    {                                                                          \
+        enter();                                                               \
+        type value = it.member;                                                \
+        leave();                                                               \
+        return value;                                                          \
+    }
+
+SETS(client_grants_timeout, uint32_t, timeout_ms)
+SETS(client_serves_at, const char *, serves_at)
+SETS(client_refuses_login, int, failing_logins)
+SETS(client_serves_scouts, int, served_scouts)
+SETS(client_refuses, int, refusal)
+SETS(client_stops_at, int, stop_at)
+RETURNS(const char *, client_auth, auth, void)
+RETURNS(int, client_scouts, scouts, void)
+RETURNS(int64_t, client_opened_ms, opened_ms, void)
+RETURNS(int, client_handles, handles, void)
+RETURNS(int, client_requests, requests[type], enum zkr__zk_type type)
+RETURNS(uint32_t, zkr__zk_timeout_ms, timeout_ms, struct zkr__zk *zk)
 
 void client_makes_no_handle(int count, int rc)
 {
@@ -129,67 +151,6 @@ void client_connects(bool it_does)
     leave();
 }
 
-void client_serves_at(const char *server)
-{
-    enter();
-    it.serves_at = server;
-    leave();
-}
-
-void client_refuses_login(int count)
-{
-    enter();
-    it.failing_logins = count;
-    leave();
-}
-
-const char *client_auth(void)
-{
-    const char *auth;
-
-    enter();
-    auth = it.auth;
-    leave();
-    return auth;
-}
-
-void client_serves_scouts(int count)
-{
-    enter();
-    it.served_scouts = count;
-    leave();
-}
-
-int client_scouts(void)
-{
-    int scouts;
-
-    enter();
-    scouts = it.scouts;
-    leave();
-    return scouts;
-}
-
-int64_t client_opened_ms(void)
-{
-    int64_t opened;
-
-    enter();
-    opened = it.opened;
-    leave();
-    return opened / ZKR__MS;
-}
-
-int client_handles(void)
-{
-    int handles;
-
-    enter();
-    handles = it.handles;
-    leave();
-    return handles;
-}
-
 void client_answers(enum zkr__zk_type type, int rc)
 {
     client_answers_times(type, rc, -1);
@@ -200,20 +161,6 @@ void client_answers_times(enum zkr__zk_type type, int rc, int times)
     enter();
     it.rcs[type] = rc;
     it.times[type] = times;
-    leave();
-}
-
-void client_refuses(int rc)
-{
-    enter();
-    it.refusal = rc;
-    leave();
-}
-
-void client_stops_at(int type)
-{
-    enter();
-    it.stop_at = type;
     leave();
 }
 
@@ -236,16 +183,6 @@ void client_await_rest(void)
 void client_goes_on(void)
 {
     client_stops_at(CLIENT_NEVER);
-}
-
-int client_requests(enum zkr__zk_type type)
-{
-    int requests;
-
-    enter();
-    requests = it.requests[type];
-    leave();
-    return requests;
 }
 
 void client_says(enum zkr__zk_event event)
@@ -516,7 +453,7 @@ int zkr__zk_open(const struct zkr__zk_config *config,
     enter();
     it.handles++;
     it.auth = config->credentials->auth;
-    it.opened = zkr__clock_boot();
+    it.opened_ms = zkr__clock_boot() / ZKR__MS;
     zk->id = ++sessions;
     if (!it.silent ||
         (it.serves_at != NULL && config->in_order &&
@@ -588,16 +525,6 @@ void zkr__zk_renew(struct zkr__zk *zk, struct zkr__credentials *credentials)
 int64_t zkr__zk_session_id(struct zkr__zk *zk)
 {
     return zk->id;
-}
-
-uint32_t zkr__zk_timeout_ms(struct zkr__zk *zk)
-{
-    uint32_t timeout_ms;
-
-    enter();
-    timeout_ms = it.timeout_ms;
-    leave();
-    return timeout_ms;
 }
 
 void zkr__zk_server(struct zkr__zk *zk, char name[ZKR__ZK_SERVER_MAX])
