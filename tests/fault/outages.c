@@ -14,34 +14,39 @@ static struct cluster *cluster;
 static struct server *throttled;
 static struct proxy *proxy;
 
-static const char *of_server(void)
-{
-    return server_hosts(the_server);
-}
+/* The servers that the calls of an outage use. */
+#define HOSTS_OF(name, hosts)                                                  \
+    static const char *name(void)                                              \
+    {                                                                          \
+        return hosts;                                                          \
+    }
 
-static const char *of_proxy(void)
-{
-    return proxy_hosts(proxy);
-}
+HOSTS_OF(of_server, server_hosts(the_server))
+HOSTS_OF(of_proxy, proxy_hosts(proxy))
+HOSTS_OF(of_throttled, server_hosts(throttled))
+HOSTS_OF(of_cluster, server_hosts(cluster_server(cluster, 1)))
 
-static const char *of_throttled(void)
-{
-    return server_hosts(throttled);
-}
+/* An outage begins, or ends, with one call. */
+#define STEP(name, call)                                                       \
+    static void name(void)                                                     \
+    {                                                                          \
+        call;                                                                  \
+    }
 
-static const char *of_cluster(void)
-{
-    return server_hosts(cluster_server(cluster, 1));
-}
+STEP(freeze, server_pause(the_server))
+STEP(thaw, server_resume(the_server))
+STEP(refuse, proxy_cut(proxy))
+STEP(be_silent, proxy_freeze(proxy))
+STEP(heal_proxy, proxy_heal(proxy))
+/* Neither end learns that the other is unreachable. */
+STEP(lose_requests, cluster_block(cluster, HERE, 1))
+STEP(lose_answers, cluster_block(cluster, 1, HERE))
+STEP(heal_cluster, cluster_heal(cluster))
 
-static void freeze(void)
+static void lose_both(void)
 {
-    server_pause(the_server);
-}
-
-static void thaw(void)
-{
-    server_resume(the_server);
+    lose_requests();
+    lose_answers();
 }
 
 static void kill_it(void)
@@ -57,59 +62,19 @@ static void start_again(void)
     ok(admin_open(server_hosts(the_server), &admin));
 }
 
-static void refuse(void)
-{
-    proxy_cut(proxy);
-}
-
-static void be_silent(void)
-{
-    proxy_freeze(proxy);
-}
-
-static void heal_proxy(void)
-{
-    proxy_heal(proxy);
-}
-
-/* Neither end learns that the other is unreachable. */
-static void lose_requests(void)
-{
-    cluster_block(cluster, HERE, 1);
-}
-
-static void lose_answers(void)
-{
-    cluster_block(cluster, 1, HERE);
-}
-
-static void lose_both(void)
-{
-    lose_requests();
-    lose_answers();
-}
-
-static void heal_cluster(void)
-{
-    cluster_heal(cluster);
-}
-
 /* A server that may work on one request only refuses the others. */
 static struct flood {
     pthread_t threads[FLOODERS];
     zkr_session *session;
-    char path[64];
     atomic_bool stop;
 } flood;
 
 static void *flood_main(void *unused)
 {
     while (!atomic_load(&flood.stop)) {
-        struct zkr_participants *list = NULL;
+        AUTO(participants) list = NULL;
 
-        if (zkr_participants_list(flood.session, flood.path, NULL, &list) ==
-            ZKR_OK)
-            zkr_participants_free(list);
+        (void)!zkr_participants_list(flood.session, "/crowd", NULL, &list);
     }
     return NULL;
 }
@@ -129,12 +94,10 @@ static void make_crowd(void)
 {
     struct admin *a;
 
-    (void)snprintf(flood.path, sizeof(flood.path), "/crowd");
     ok(admin_open(server_hosts(throttled), &a));
-    create(a, flood.path);
-    for (int i = 0; i < CROWD; i++) {
+    create(a, "/crowd");
+    for (int i = 0; i < CROWD; i++)
         create(a, textf("/crowd/lock-%010d", i));
-    }
     admin_close(a);
 }
 

@@ -28,38 +28,16 @@ static void restart(struct nemesis *n)
         n->broken = true;
 }
 
-static bool kill_host(struct nemesis *n, int host)
+static bool kill_host(struct nemesis *n)
 {
-    n->stroke.host = host;
     server_kill9(hit(n));
     return true;
 }
 
-static bool kill_leader(struct nemesis *n)
+static bool pause_host(struct nemesis *n)
 {
-    return kill_host(n, n->stroke.leader);
-}
-
-static bool kill_follower(struct nemesis *n)
-{
-    return kill_host(n, n->stroke.follower);
-}
-
-static bool pause_host(struct nemesis *n, int host)
-{
-    n->stroke.host = host;
     server_pause(hit(n));
     return true;
-}
-
-static bool pause_leader(struct nemesis *n)
-{
-    return pause_host(n, n->stroke.leader);
-}
-
-static bool pause_follower(struct nemesis *n)
-{
-    return pause_host(n, n->stroke.follower);
 }
 
 static void resume(struct nemesis *n)
@@ -81,7 +59,6 @@ static bool fill_disk(struct nemesis *n)
 {
     char name[16];
 
-    n->stroke.host = random_between(1, SERVERS);
     (void)snprintf(name, sizeof(name), "log%d", n->stroke.host);
     bool failed = scratch_fill(n->scratch, name) &&
                   wait_until(does_not_serve, hit(n), FAILING_MS);
@@ -108,7 +85,6 @@ static void cut(struct nemesis *n, int a, int b)
 
 static bool cut_follower(struct nemesis *n)
 {
-    n->stroke.host = n->stroke.follower;
     cut(n, n->stroke.follower, n->stroke.leader);
     return true;
 }
@@ -116,7 +92,6 @@ static bool cut_follower(struct nemesis *n)
 /* The followers notice at once, and elect; the leader does not. */
 static bool isolate_leader(struct nemesis *n)
 {
-    n->stroke.host = n->stroke.leader;
     cut(n, n->stroke.leader, n->stroke.follower);
     cut(n, n->stroke.leader, n->stroke.other);
     cluster_break(n->cluster, n->stroke.follower, n->stroke.leader);
@@ -138,14 +113,12 @@ static void mend_servers(struct nemesis *n)
 
 static bool cut_requests(struct nemesis *n)
 {
-    n->stroke.host = random_between(1, SERVERS);
     cluster_block(n->cluster, HERE, n->stroke.host);
     return true;
 }
 
 static bool cut_replies(struct nemesis *n)
 {
-    n->stroke.host = random_between(1, SERVERS);
     cluster_block(n->cluster, n->stroke.host, HERE);
     return true;
 }
@@ -153,7 +126,6 @@ static bool cut_replies(struct nemesis *n)
 /* From two of the servers. */
 static bool cut_clients(struct nemesis *n)
 {
-    n->stroke.host = random_between(1, SERVERS);
     cut(n, HERE, n->stroke.host);
     cut(n, HERE, n->stroke.host % SERVERS + 1);
     return true;
@@ -187,7 +159,6 @@ static bool throttle(struct nemesis *n)
         "-Dzookeeper.throttled_op_wait_time=1", NULL
     };
 
-    n->stroke.host = n->stroke.follower;
     server_kill9(hit(n));
     server_set_java_opts(hit(n), options);
     restart(n);
@@ -380,7 +351,6 @@ static void set_clocks(struct nemesis *n, int days)
 
 static bool jump(struct nemesis *n)
 {
-    n->stroke.host = random_between(1, SERVERS);
     n->stroke.count = JUMPING;
     crew_pick(n->crew, true, n->stroke.count, n->stroke.workers);
     set_clocks(n, drand48() < 0.5 ? random_between(1, 100)
@@ -400,32 +370,33 @@ static void nothing(struct nemesis *n)
 enum { T = SESSION_MS, LONG = SESSION_MS + SOAK_TICK_MS };
 
 const struct fault faults[] = {
-    { "leader killed", 1, 200, 2000, kill_leader, restart },
-    { "follower killed", 1, 200, 2000, kill_follower, restart },
-    { "leader stopped, < T", 1, 200, T - 1000, pause_leader, resume },
-    { "leader stopped, > T", 1, LONG, LONG + 1500, pause_leader, resume },
-    { "follower stopped", 1, 200, LONG + 1000, pause_follower, resume },
-    { "follower cut from leader", 1, LONG, LONG + 2000, cut_follower,
+    { "leader killed", 1, LEADER, 200, 2000, kill_host, restart },
+    { "follower killed", 1, FOLLOWER, 200, 2000, kill_host, restart },
+    { "leader stopped, < T", 1, LEADER, 200, T - 1000, pause_host, resume },
+    { "leader stopped, > T", 1, LEADER, LONG, LONG + 1500, pause_host, resume },
+    { "follower stopped", 1, FOLLOWER, 200, LONG + 1000, pause_host, resume },
+    { "follower cut from leader", 1, FOLLOWER, LONG, LONG + 2000, cut_follower,
       mend_servers },
-    { "leader isolated", 1, LONG, LONG + 2000, isolate_leader, mend_servers },
-    { "requests lost", 1, 300, T, cut_requests, mend_clients },
-    { "replies lost", 1, 300, T, cut_replies, mend_clients },
-    { "clients cut off", 1, 300, LONG, cut_clients, mend_clients },
-    { "connections reset", 2, 0, 300, reset, open_proxy },
-    { "create replies swallowed", 2, 0, 0, swallow_creates, nothing },
-    { "delete replies swallowed", 2, 0, 0, swallow_deletes, nothing },
-    { "replies delayed", 1, 300, T - 1000, delay_replies, hurry },
-    { "sessions expired", 3, 0, 0, expire, nothing },
-    { "clients stopped, < T", 2, T / 2, T - 100, stop_clients,
+    { "leader isolated", 1, LEADER, LONG, LONG + 2000, isolate_leader,
+      mend_servers },
+    { "requests lost", 1, ANY, 300, T, cut_requests, mend_clients },
+    { "replies lost", 1, ANY, 300, T, cut_replies, mend_clients },
+    { "clients cut off", 1, ANY, 300, LONG, cut_clients, mend_clients },
+    { "connections reset", 2, NONE, 0, 300, reset, open_proxy },
+    { "create replies swallowed", 2, NONE, 0, 0, swallow_creates, nothing },
+    { "delete replies swallowed", 2, NONE, 0, 0, swallow_deletes, nothing },
+    { "replies delayed", 1, NONE, 300, T - 1000, delay_replies, hurry },
+    { "sessions expired", 3, NONE, 0, 0, expire, nothing },
+    { "clients stopped, < T", 2, NONE, T / 2, T - 100, stop_clients,
       continue_clients },
-    { "clients stopped, > T", 2, LONG, LONG + 1000, stop_clients,
+    { "clients stopped, > T", 2, NONE, LONG, LONG + 1000, stop_clients,
       continue_clients },
-    { "clients killed", 1, 0, 500, kill_clients, replace_clients },
-    { "nodes deleted", 2, 0, 0, delete_nodes, nothing },
-    { "directory deleted", 2, 0, 0, delete_parent, nothing },
-    { "disk full", 1, 0, 1000, fill_disk, drain_disk },
-    { "throttled", 1, 500, 2000, throttle, unthrottle },
-    { "wall clock jumps", 1, 200, 2000, jump, jump_back },
+    { "clients killed", 1, NONE, 0, 500, kill_clients, replace_clients },
+    { "nodes deleted", 2, NONE, 0, 0, delete_nodes, nothing },
+    { "directory deleted", 2, NONE, 0, 0, delete_parent, nothing },
+    { "disk full", 1, ANY, 0, 1000, fill_disk, drain_disk },
+    { "throttled", 1, FOLLOWER, 500, 2000, throttle, unthrottle },
+    { "wall clock jumps", 1, ANY, 200, 2000, jump, jump_back },
 };
 
 const int fault_count = sizeof(faults) / sizeof(faults[0]);

@@ -4,9 +4,12 @@
 
 #include "nemesis.h"
 
+enum hit { NONE, LEADER, FOLLOWER, ANY }; /* the server that a fault is for */
+
 struct fault {
     const char *name;
     int per_round;
+    enum hit hit;
     int least_ms, most_ms;             /* from strike to heal, at random */
     bool (*strike)(struct nemesis *n); /* false: it had no effect */
     void (*heal)(struct nemesis *n);

@@ -136,6 +136,13 @@ bool nemesis_wait_healthy(struct nemesis *n)
     return s->leader != 0;
 }
 
+static int choose_host(const struct stroke *s, enum hit hit)
+{
+    const int hosts[] = { [LEADER] = s->leader, [FOLLOWER] = s->follower };
+
+    return hit == ANY ? random_between(1, SERVERS) : hosts[hit];
+}
+
 void nemesis_strike(struct nemesis *n, int kind)
 {
     const struct fault *f = &faults[kind];
@@ -145,6 +152,7 @@ void nemesis_strike(struct nemesis *n, int kind)
         n->broken = true;
         return;
     }
+    n->stroke.host = choose_host(&n->stroke, f->hit);
     nemesis_note(n, NOTE_FAULT, kind, 0);
     bool done = f->strike(n);
     if (done)
