@@ -25,26 +25,39 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static int call_zkr_log_set(void)
+/* A test of that function: what follows calls it, and returns its code. */
+#define CALL(name)                                                             \
+    static int call_##name(void);                                              \
+    TEST(nobody_is_told_by_##name)                                             \
+    {                                                                          \
+        int rc = call_##name();                                                \
+                                                                               \
+        if (ZKR__CLIENT_INSIDE && rc == ZKR_ENOTSUP)                           \
+            skip(); /* it takes no handle of another client */                 \
+        assert_int_equal(rc, ZKR_OK);                                          \
+    }                                                                          \
+    static int call_##name(void)
+
+CALL(zkr_log_set)
 {
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
     return ZKR_OK;
 }
 
-static int call_zkr_session_open_async(void)
+CALL(zkr_session_open_async)
 {
     (void)zkr_session_close(s);
     return zkr_session_open_async("127.0.0.1:2181", NULL, NULL, NULL, &s);
 }
 
-static int call_zkr_session_listen(void)
+CALL(zkr_session_listen)
 {
     AUTO(listener) listener = NULL;
 
     return zkr_session_listen(s, NULL, NULL, &listener);
 }
 
-static int call_zkr_session_watch(void)
+CALL(zkr_session_watch)
 {
     AUTO(watch) watch = NULL;
     int rc =
@@ -54,14 +67,14 @@ static int call_zkr_session_watch(void)
     return rc;
 }
 
-static int call_zkr_txn_commit_async(void)
+CALL(zkr_txn_commit_async)
 {
     AUTO(txn) txn = NEW(txn, s, NULL);
     ok(zkr_txn_delete(txn, "/lock", 0));
     return zkr_txn_commit_async(txn, 0, NULL, NULL);
 }
 
-static int call_zkr_leader_new(void)
+CALL(zkr_leader_new)
 {
     AUTO(leader) leader = NULL;
     int rc = zkr_leader_new(s, "/lock", NULL, NULL, NULL, &leader);
@@ -71,7 +84,7 @@ static int call_zkr_leader_new(void)
     return rc;
 }
 
-static int call_zkr_multi_lock_acquire_async(void)
+CALL(zkr_multi_lock_acquire_async)
 {
     AUTO(mutex) m = new_mutex(s);
     AUTO(multi_lock) l = NEW(multi_lock, s, NULL);
@@ -80,19 +93,19 @@ static int call_zkr_multi_lock_acquire_async(void)
     return zkr_multi_lock_acquire_async(l, -1, NULL, NULL, NULL);
 }
 
-static int call_zkr_semaphore_acquire_async(void)
+CALL(zkr_semaphore_acquire_async)
 {
     AUTO(semaphore) l = NEW(semaphore, s, "/lock", 2, NULL);
     return zkr_semaphore_acquire_async(l, -1, NULL, NULL, NULL);
 }
 
-static int call_zkr_semaphore_acquire_many_async(void)
+CALL(zkr_semaphore_acquire_many_async)
 {
     AUTO(semaphore) l = NEW(semaphore, s, "/lock", 2, NULL);
     return zkr_semaphore_acquire_many_async(l, 2, -1, NULL, NULL, NULL);
 }
 
-static int call_zkr_grant_listen(void)
+CALL(zkr_grant_listen)
 {
     AUTO(mutex) m = new_mutex(s);
     AUTO(grant) g = acquire(m);
@@ -100,7 +113,7 @@ static int call_zkr_grant_listen(void)
     return zkr_grant_listen(g, NULL, NULL);
 }
 
-static int call_zkr_grant_release_async(void)
+CALL(zkr_grant_release_async)
 {
     AUTO(mutex) m = new_mutex(s);
     AUTO(grant) g = acquire(m);
@@ -110,7 +123,7 @@ static int call_zkr_grant_release_async(void)
 
 /* Of a lock of that recipe. */
 #define ACQUIRE(name, noun, ...)                                               \
-    static int call_##name(void)                                               \
+    CALL(name)                                                                 \
     {                                                                          \
         AUTO(noun) l = NULL;                                                   \
                                                                                \
@@ -125,64 +138,21 @@ ACQUIRE(zkr_unfair_mutex_acquire_async, unfair_mutex, -1)
 ACQUIRE(zkr_rwlock_acquire_read_async, rwlock, -1)
 ACQUIRE(zkr_rwlock_acquire_write_async, rwlock, -1)
 
-#define CALL(name, ...)                                                        \
-    static int call_##name(void)                                               \
+/* Of the session. */
+#define SESSION(name, ...)                                                     \
+    CALL(name)                                                                 \
     {                                                                          \
         return name(s, __VA_ARGS__);                                           \
     }
 
-CALL(zkr_session_with_handle, NULL, NULL)
-CALL(zkr_session_get_async, "/lock", 0, NULL, NULL)
-CALL(zkr_session_exists_async, "/lock", 0, NULL, NULL)
-CALL(zkr_session_children_async, "/lock", 0, NULL, NULL)
-CALL(zkr_session_sync_async, 0, NULL, NULL)
-CALL(zkr_session_create_async, "/lock", NULL, 0, NULL, 0, NULL, NULL)
-CALL(zkr_session_set_async, "/lock", NULL, 0, 0, 0, NULL, NULL)
-CALL(zkr_session_delete_async, "/lock", 0, 0, NULL, NULL)
-
-/* clang-format off */
-#define ROW(name) { #name, call_##name }
-/* clang-format on */
-
-static const struct row {
-    const char *name;
-    int (*call)(void);
-} rows[] = {
-    ROW(zkr_log_set),
-    ROW(zkr_session_open_async),
-    ROW(zkr_session_listen),
-    ROW(zkr_session_with_handle),
-    ROW(zkr_session_watch),
-    ROW(zkr_session_get_async),
-    ROW(zkr_session_exists_async),
-    ROW(zkr_session_children_async),
-    ROW(zkr_session_sync_async),
-    ROW(zkr_session_create_async),
-    ROW(zkr_session_set_async),
-    ROW(zkr_session_delete_async),
-    ROW(zkr_txn_commit_async),
-    ROW(zkr_leader_new),
-    ROW(zkr_lockable_acquire_async),
-    ROW(zkr_lockable_acquire_all_async),
-    ROW(zkr_mutex_acquire_async),
-    ROW(zkr_unfair_mutex_acquire_async),
-    ROW(zkr_rwlock_acquire_read_async),
-    ROW(zkr_rwlock_acquire_write_async),
-    ROW(zkr_multi_lock_acquire_async),
-    ROW(zkr_semaphore_acquire_async),
-    ROW(zkr_semaphore_acquire_many_async),
-    ROW(zkr_grant_listen),
-    ROW(zkr_grant_release_async),
-};
-
-TEST_ROWS(nobody_is_told, rows, row)
-{
-    int rc = row->call();
-
-    if (ZKR__CLIENT_INSIDE && rc == ZKR_ENOTSUP)
-        skip(); /* it takes no handle of another client */
-    assert_int_equal(rc, ZKR_OK);
-}
+SESSION(zkr_session_with_handle, NULL, NULL)
+SESSION(zkr_session_get_async, "/lock", 0, NULL, NULL)
+SESSION(zkr_session_exists_async, "/lock", 0, NULL, NULL)
+SESSION(zkr_session_children_async, "/lock", 0, NULL, NULL)
+SESSION(zkr_session_sync_async, 0, NULL, NULL)
+SESSION(zkr_session_create_async, "/lock", NULL, 0, NULL, 0, NULL, NULL)
+SESSION(zkr_session_set_async, "/lock", NULL, 0, 0, 0, NULL, NULL)
+SESSION(zkr_session_delete_async, "/lock", 0, 0, NULL, NULL)
 
 static const struct acquire {
     const char *name;

@@ -6,6 +6,16 @@
 #include "unit.h"
 #include "zk/hosts.h"
 
+/* It is good. */
+static struct zkr__hosts parse(const char *text, const char *chroot)
+{
+    struct zkr__hosts hosts;
+
+    if (zkr__hosts_parse(&hosts, text, chroot) != ZKR_OK)
+        fail_msg("'%s': %s", text, zkr_error_detail());
+    return hosts;
+}
+
 TEST(good_lists_are_split)
 {
     static const struct {
@@ -38,11 +48,8 @@ TEST(good_lists_are_split)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct zkr__hosts hosts;
+        struct zkr__hosts hosts = parse(rows[i].text, rows[i].chroot_arg);
 
-        if (zkr__hosts_parse(&hosts, rows[i].text, rows[i].chroot_arg) !=
-            ZKR_OK)
-            fail_msg("'%s': %s", rows[i].text, zkr_error_detail());
         assert_string_equal(hosts.servers, rows[i].servers);
         assert_string_equal(hosts.chroot, rows[i].chroot);
         zkr__hosts_done(&hosts);
@@ -66,13 +73,62 @@ TEST(the_client_gets_no_brackets)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct zkr__hosts hosts;
+        struct zkr__hosts hosts = parse(rows[i].text, NULL);
 
-        if (zkr__hosts_parse(&hosts, rows[i].text, NULL) != ZKR_OK)
-            fail_msg("'%s': %s", rows[i].text, zkr_error_detail());
         assert_string_equal(hosts.plain, rows[i].plain);
         zkr__hosts_done(&hosts);
     }
+}
+
+static void refuses(const char *text, const char *chroot, int code,
+                    const char *detail)
+{
+    struct zkr__hosts hosts;
+
+    memset(&hosts, 0x5a, sizeof(hosts));
+    int rc = zkr__hosts_parse(&hosts, text, chroot);
+    if (rc != code || strncmp(zkr_error_detail(), detail, strlen(detail)) != 0)
+        fail_msg("%d, '%s', not %d, '%s'", rc, zkr_error_detail(), code,
+                 detail);
+    assert_null(hosts.servers);
+    assert_null(hosts.plain);
+    assert_null(hosts.chroot);
+}
+
+TEST(bad_servers_are_told_by_name)
+{
+    static const struct {
+        const char *text;
+        const char *server;
+        const char *detail; /* its beginning */
+    } rows[] = {
+        { ":1", ":1", "has no host" },
+        { "a:", "a:", "has a port that is not in 1 to 65535" },
+        { "a:0", "a:0", "has a port that is not in 1 to 65535" },
+        { "a:65536", "a:65536", "has a port that is not in 1 to" },
+        { "a:18446744073709553797", "a:18446744073709553797",
+          "has a port that is not in 1 to 65535" }, /* 2^64 and 2181 */
+        { "a:x", "a:x", "has a port that is not a number" },
+        { "a:-1", "a:-1", "has a port that is not a number" },
+        { "a:1 ", "a:1 ", "contains a space" },
+        { "a:1, b:2", " b:2", "contains a space" },
+        { "a:1,", "", "is empty" },
+        { ",a:1", "", "is empty" },
+        { "a:1,,b:2", "", "is empty" },
+        { "[::1:2181", "[::1:2181", "has brackets, but no IPv6" },
+        { "::1]:2181", "::1]:2181", "has brackets, but no IPv6" },
+        { "[a]:1", "[a]:1", "has brackets, but no IPv6" },
+        { "[10.0.0.1]:1", "[10.0.0.1]:1", "has brackets, but" },
+        { "[]:1", "[]:1", "has brackets, but no IPv6" },
+        { "[[::1]]:1", "[[::1]]:1", "has brackets, but no IPv6" },
+        { "[%x]:1", "[%x]:1", "has brackets, but no IPv6" },
+        { "[fe80::1%e]:a]:2", "[fe80::1%e]:a]:2", "has brackets" },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++)
+        refuses(rows[i].text, NULL, ZKR_EINVAL,
+                textf("hosts '%s': server '%s' %s", rows[i].text,
+                      rows[i].server, rows[i].detail));
 }
 
 TEST(bad_lists_are_told_by_name)
@@ -85,45 +141,7 @@ TEST(bad_lists_are_told_by_name)
     } rows[] = {
         { NULL, NULL, ZKR_EINVAL, "hosts: is NULL" },
         { "", NULL, ZKR_EINVAL, "hosts: is empty" },
-        { ":1", NULL, ZKR_EINVAL, "hosts ':1': server ':1' has no host" },
-        { "a:", NULL, ZKR_EINVAL,
-          "hosts 'a:': server 'a:' has a port that is not in 1 to 65535" },
-        { "a:0", NULL, ZKR_EINVAL,
-          "hosts 'a:0': server 'a:0' has a port that is not in 1 to 65535" },
-        { "a:65536", NULL, ZKR_EINVAL,
-          "hosts 'a:65536': server 'a:65536' has a port that is not in 1 to" },
-        { "a:18446744073709553797", NULL, ZKR_EINVAL, /* 2^64 and 2181 */
-          "hosts 'a:18446744073709553797': server 'a:18446744073709553797' "
-          "has a port that is not in 1 to 65535" },
-        { "a:x", NULL, ZKR_EINVAL,
-          "hosts 'a:x': server 'a:x' has a port that is not a number" },
-        { "a:-1", NULL, ZKR_EINVAL,
-          "hosts 'a:-1': server 'a:-1' has a port that is not a number" },
-        { "a:1 ", NULL, ZKR_EINVAL,
-          "hosts 'a:1 ': server 'a:1 ' contains a space" },
-        { "a:1, b:2", NULL, ZKR_EINVAL,
-          "hosts 'a:1, b:2': server ' b:2' contains a space" },
-        { "a:1,", NULL, ZKR_EINVAL, "hosts 'a:1,': server '' is empty" },
-        { ",a:1", NULL, ZKR_EINVAL, "hosts ',a:1': server '' is empty" },
-        { "a:1,,b:2", NULL, ZKR_EINVAL,
-          "hosts 'a:1,,b:2': server '' is empty" },
         { "/app", NULL, ZKR_EINVAL, "hosts '': server '' is empty" },
-        { "[::1:2181", NULL, ZKR_EINVAL,
-          "hosts '[::1:2181': server '[::1:2181' has brackets, but no IPv6" },
-        { "::1]:2181", NULL, ZKR_EINVAL,
-          "hosts '::1]:2181': server '::1]:2181' has brackets, but no IPv6" },
-        { "[a]:1", NULL, ZKR_EINVAL,
-          "hosts '[a]:1': server '[a]:1' has brackets, but no IPv6" },
-        { "[10.0.0.1]:1", NULL, ZKR_EINVAL,
-          "hosts '[10.0.0.1]:1': server '[10.0.0.1]:1' has brackets, but" },
-        { "[]:1", NULL, ZKR_EINVAL,
-          "hosts '[]:1': server '[]:1' has brackets, but no IPv6" },
-        { "[[::1]]:1", NULL, ZKR_EINVAL,
-          "hosts '[[::1]]:1': server '[[::1]]:1' has brackets, but no IPv6" },
-        { "[%x]:1", NULL, ZKR_EINVAL,
-          "hosts '[%x]:1': server '[%x]:1' has brackets, but no IPv6" },
-        { "[fe80::1%e]:a]:2", NULL, ZKR_EINVAL,
-          "hosts '[fe80::1%e]:a]:2': server '[fe80::1%e]:a]:2' has brackets" },
         { "zk://", NULL, ZKR_EINVAL, "hosts '': server '' is empty" },
         { "http://a:1", NULL, ZKR_EINVAL,
           "hosts 'http://a:1': 'http://' does not belong there: they are "
@@ -132,8 +150,7 @@ TEST(bad_lists_are_told_by_name)
           "hosts 'zk://a:1': 'zk://' does not belong there" },
         { "zk://anna:secret@a:1", NULL, ZKR_EINVAL,
           "hosts: no host has an '@', and what is wrong is not shown because "
-          "of "
-          "it; credentials are auth and auth_scheme of the session" },
+          "of it; credentials are auth and auth_scheme of the session" },
         { "a:1,anna:secret@b:1", NULL, ZKR_EINVAL, "hosts: no host has an" },
         { "https://anna:secret@a:1", NULL, ZKR_EINVAL, "hosts: no host has" },
         { "anna:secret@a:1/app", "/b", ZKR_EINVAL, "hosts: no host has an" },
@@ -160,19 +177,8 @@ TEST(bad_lists_are_told_by_name)
         { "a:1", "/\xff", ZKR_EPATH, "chroot '/\xff' is not valid UTF-8" },
     };
 
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct zkr__hosts hosts;
-
-        memset(&hosts, 0x5a, sizeof(hosts));
-        int rc = zkr__hosts_parse(&hosts, rows[i].text, rows[i].chroot);
-        if (rc != rows[i].code || strncmp(zkr_error_detail(), rows[i].detail,
-                                          strlen(rows[i].detail)) != 0)
-            fail_msg("row %zu: %d, '%s', not %d, '%s'", i, rc,
-                     zkr_error_detail(), rows[i].code, rows[i].detail);
-        assert_null(hosts.servers);
-        assert_null(hosts.plain);
-        assert_null(hosts.chroot);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        refuses(rows[i].text, rows[i].chroot, rows[i].code, rows[i].detail);
 }
 
 TEST(programs_get_each_server_apart)

@@ -69,41 +69,32 @@ static void read_picture(const char *comment, struct picture *picture)
     (void)fclose(page);
 }
 
-static void assert_drawn(const char *comment, const struct zkr__way *way)
+static const struct row {
+    const char *name;
+    const struct zkr__way *way;
+} rows[] = {
+    { "in_a_queue", &zkr__in_a_queue },
+    { "by_creating_it", &zkr__by_creating_it }, /* the unfair mutex */
+    { "among_a_few", &zkr__among_a_few },       /* a permit */
+    { "in_a_cohort", &zkr__in_a_cohort },
+};
+
+TEST_ROWS(the_moves_are_drawn, rows, row)
 {
     struct picture picture = { 0 };
 
-    read_picture(comment, &picture);
+    read_picture(textf("%%%% moves of %s\n", row->name), &picture);
     for (int from = 0; from < ZKR__CLAIM_STATES; from++) {
         for (int event = 0; event < ZKR__EVENTS; event++) {
-            const struct zkr__reaction *reaction = &way->reactions[from][event];
+            const struct zkr__reaction *reaction =
+                &row->way->reactions[from][event];
             bool moves =
                 reaction->run != NULL && reaction->next != ZKR__CLAIM_STATES;
 
             if (moves != picture.drawn[from][event] ||
                 (moves && (int)reaction->next != picture.to[from][event]))
-                fail_msg("%s: %s, %s: table and picture differ", comment,
+                fail_msg("%s: %s, %s: table and picture differ", row->name,
                          zkr__claim_states[from].name, zkr__event_names[event]);
         }
     }
-}
-
-TEST(the_moves_in_a_queue_are_drawn)
-{
-    assert_drawn("%% moves of in_a_queue\n", &zkr__in_a_queue);
-}
-
-TEST(the_moves_of_the_unfair_mutex_are_drawn)
-{
-    assert_drawn("%% moves of by_creating_it\n", &zkr__by_creating_it);
-}
-
-TEST(the_moves_of_a_permit_are_drawn)
-{
-    assert_drawn("%% moves of among_a_few\n", &zkr__among_a_few);
-}
-
-TEST(the_moves_in_a_cohort_are_drawn)
-{
-    assert_drawn("%% moves of in_a_cohort\n", &zkr__in_a_cohort);
 }
