@@ -36,7 +36,7 @@ def tests_that_are_not_there():
     for source in Path("tests").rglob("*.c"):
         # TEST(name), STORY(name), a function, or a row { "name", ...
         tests.update(re.findall(
-            r'^(?:(?:(?:TEST|STORY)(?:_[A-Z]+)?\(|static void )?([a-z0-9_]+)[(,)]'
+            r'^(?:(?:(?:TEST|STORY)(?:_[A-Z]+)*\(|static void )?([a-z0-9_]+)[(,)]'
             r'| +\{ "([a-z0-9_]+)")', source.read_text(), re.M))
     tests = {name for names in tests for name in names}
     for page in (Path("docs/faults.md"), Path("docs/tests.md")):

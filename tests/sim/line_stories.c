@@ -188,29 +188,6 @@ static void take_and_pass_on(int i)
 
 /* -- what is asked --------------------------------------------------------- */
 
-static const enum zkr__zk_type questions[] = { ZKR__ZK_CREATE, ZKR__ZK_CHILDREN,
-                                               ZKR__ZK_GET, ZKR__ZK_EXISTS,
-                                               ZKR__ZK_CHILDREN };
-
-#define QUESTIONS (sizeof(questions) / sizeof(questions[0]))
-
-static int before[QUESTIONS];
-
-static void count_from_here(void)
-{
-    for (size_t i = 0; i < QUESTIONS; i++)
-        before[i] = submits(questions[i]);
-}
-
-static int asked(enum zkr__zk_type type)
-{
-    for (size_t i = 0; i < QUESTIONS; i++) {
-        if (questions[i] == type)
-            return submits(type) - before[i];
-    }
-    return 0;
-}
-
 static void only_these_were_asked(int creates, int lists)
 {
     WRONG_IF(asked(ZKR__ZK_CREATE) != creates ||

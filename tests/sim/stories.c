@@ -59,6 +59,27 @@ static void has_a_node(void)
              "it is granted %s, which has gone", zkr_grant_node(u->grant));
 }
 
+static void is_sure(zkr_grant *grant)
+{
+    WRONG_IF(zkr_grant_state(grant) != ZKR_GRANT_HELD ||
+                 zkr_grant_check(grant) != ZKR_OK,
+             "at the instant %lld it is in doubt", (long long)story.instant);
+}
+
+static void stays_sure(zkr_grant *grant, int64_t duration)
+{
+    for (int64_t end = sim_now + duration; sim_now < end;
+         fiber_sleep(world.timeout / 1000))
+        is_sure(grant);
+}
+
+static void never_in_doubt(zkr_grant *grant,
+                           const struct zkr_grant_event *event, void *user)
+{
+    WRONG_IF(event->state != ZKR_GRANT_RELEASED, "at the instant %lld it is %s",
+             (long long)story.instant, zkr_grant_state_name(event->state));
+}
+
 /* -- proving -------------------------------------------------------------- */
 
 /* Patience was over, so the end of the connection was as good as an answer. */
@@ -299,7 +320,15 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
 
 /* -- the first lease ------------------------------------------------------ */
 
-static void hand_over(void)
+static void stays_held(void)
+{
+    stays_sure(users[WAITER].grant, world.timeout);
+}
+
+/* Regression: the proof of the open was enough for a grant, and had ended, or
+ * was late, before the first beat. */
+STORY_AT_EACH(a_lease_lasts_until_its_first_beat, 100 * MS, 8000 * MS, 50 * MS,
+              stays_held, .on_event = never_in_doubt, .anew = true)
 {
     acquires(&users[HOLDER]);
     int64_t began = sim_now;
@@ -307,34 +336,6 @@ static void hand_over(void)
     ask(&users[WAITER]);
     fiber_sleep(began + story.instant - sim_now);
     give_back(&users[HOLDER]);
-}
-
-static void on_event(zkr_grant *grant, const struct zkr_grant_event *event,
-                     void *user)
-{
-    WRONG_IF(event->state != ZKR_GRANT_RELEASED,
-             "released after %lld ms it is told of the state %d",
-             (long long)(story.instant / MS), (int)event->state);
-}
-
-static void stays_held(void)
-{
-    int64_t end = sim_now + world.timeout;
-
-    while (sim_now < end) {
-        WRONG_IF(zkr_grant_check(users[WAITER].grant) != ZKR_OK,
-                 "released after %lld ms it is in doubt",
-                 (long long)(story.instant / MS));
-        fiber_sleep(10 * MS);
-    }
-}
-
-/* Regression: the proof of the open was enough for a grant, and had ended, or
- * was late, before the first beat. */
-TEST(a_lease_lasts_until_its_first_beat)
-{
-    SUCCEEDS_AT_EACH(100 * MS, 8000 * MS, 50 * MS, hand_over,
-                     .granted = stays_held, .on_event = on_event, .anew = true);
 }
 
 /* -- the end of a doubt --------------------------------------------------- */
@@ -358,31 +359,33 @@ static void acquire_at_once(void)
     ask(&users[WAITER]);
 }
 
-static void is_held_through_a_stall(void)
+/* Regression: the answers that had waited for the end of the stall came first,
+ * and ended the doubt for as long as their old proof lasted: an instant. */
+STORY_THEN_AT_EACH(an_all_but_spent_proof_ends_no_doubt, 100 * MS, 4000 * MS,
+                   10 * MS, acquire_at_once, .on_event = on_doubt)
 {
-    struct user *u = &users[WAITER];
-
     held_since = sim_now - world.timeout;
     fiber_sleep(2 * world.timeout);
     cut(WAY_DOWN, story.instant);
     fiber_sleep(2 * world.timeout);
-    WRONG_IF(zkr_grant_check(u->grant) != ZKR_OK,
-             "after a stall of %lld ms it is still in doubt",
-             (long long)(story.instant / MS));
-}
-
-/* Regression: the answers that had waited for the end of the stall came first,
- * and ended the doubt for as long as their old proof lasted: an instant. */
-TEST(an_all_but_spent_proof_ends_no_doubt)
-{
-    SUCCEEDS_AT_EACH(100 * MS, 4000 * MS, 10 * MS, acquire_at_once,
-                     .granted = is_held_through_a_stall, .on_event = on_doubt);
+    is_sure(users[WAITER].grant);
 }
 
 /* -- without memory -------------------------------------------------------- */
 
-/* The holder's session ends, and the waiter's server keeps its node. */
-static void wait_for_a_ghost(void)
+static void has_it_or_knows_why(void)
+{
+    int rc = users[WAITER].rc;
+
+    WRONG_IF(rc != ZKR_OK && rc != ZKR_ENOMEM, "it is told %s",
+             zkr_strerror(rc));
+}
+
+/* The holder's session ends, and the waiter's server keeps its node.
+ * Regression: there was no memory for the name of the node before it, so the
+ * claim did not ask whether the ensemble has that node. */
+STORY_AT_EACH(a_waiter_without_memory_for_a_ghost_is_told, 1, 30, 1,
+              has_it_or_knows_why)
 {
     int64_t began = sim_now;
 
@@ -404,22 +407,6 @@ static void wait_for_a_ghost(void)
     WRONG_IF(!users[WAITER].told, "without the allocation %d it waits for ever",
              (int)story.instant);
     give_back(&users[HOLDER]);
-}
-
-static void has_it_or_knows_why(void)
-{
-    int rc = users[WAITER].rc;
-
-    WRONG_IF(rc != ZKR_OK && rc != ZKR_ENOMEM, "it is told %s",
-             zkr_strerror(rc));
-}
-
-/* Regression: there was no memory for the name of the node before it, so the
- * claim did not ask whether the ensemble has that node. */
-TEST(a_waiter_without_memory_for_a_ghost_is_told)
-{
-    SUCCEEDS_AT_EACH(1, 30, 1, wait_for_a_ghost,
-                     .granted = has_it_or_knows_why);
 }
 
 /* -- what stays ------------------------------------------------------------ */
@@ -489,7 +476,6 @@ static void *break_main(void *over)
 STORY(a_break_knows_of_its_own_delete, nothing)
 {
     int leader = ensemble.leader;
-    int before = submits(ZKR__ZK_DELETE);
     bool over = false;
 
     start(&users[HOLDER]);
@@ -500,7 +486,7 @@ STORY(a_break_knows_of_its_own_delete, nothing)
         fiber_sleep(100 * MS);
     } while (client_replica(HOLDER) != (leader + 2) % REPLICAS);
     (void)fiber_start(HOLDER, break_main, &over);
-    FIBER_WHILE(submits(ZKR__ZK_DELETE) == before, MS / 10);
+    await_asked(ZKR__ZK_DELETE);
     ensemble_stall((leader + 1) % REPLICAS, leader, world.timeout / 2);
     ensemble_stall(leader, (leader + 2) % REPLICAS, world.timeout / 2);
     fiber_sleep(10 * MS);
@@ -560,8 +546,9 @@ STORY(a_node_that_may_not_be_read_is_taken_once, nothing)
     (void)zkr_session_close(s);
 }
 
-/* Its data; the node itself; that of an unfair mutex. */
-static void hide(void)
+/* Its data; the node itself; that of an unfair mutex. Regression: since 3.8.4
+ * and 3.9.2 servers refuse EXISTS too, and the wait failed at once. */
+STORY_AT_EACH(a_node_that_may_not_be_read_is_waited_for, 0, 3, 1, has_a_node)
 {
     start(&users[HOLDER]);
     story.unfair = story.instant == 2;
@@ -573,13 +560,6 @@ static void hide(void)
     fiber_sleep(3 * world.timeout);
     waiter_waits();
     give_back(&users[HOLDER]);
-}
-
-/* Regression: since 3.8.4 and 3.9.2 servers refuse EXISTS too, and the wait
- * failed at once. */
-TEST(a_node_that_may_not_be_read_is_waited_for)
-{
-    SUCCEEDS_AT_EACH(0, 3, 1, hide, .granted = has_a_node);
 }
 
 /* -- two locks of one session --------------------------------------------- */
@@ -604,8 +584,11 @@ STORY_THEN(a_doubt_is_about_all_that_is_held, acquire_at_once, .both = true)
 }
 
 /* The holder has no connection for a while, from each phase of the beat on.
- * When it has one again, its lease has run out, or nearly so. */
-static void bear_an_outage(void)
+ * When it has one again, its lease has run out, or nearly so. Regression: the
+ * first proof after an outage had little of the lease left, and the next chain
+ * was three beats away, too late. */
+STORY_THEN_AT_EACH(after_a_doubt_the_next_proof_comes_in_time, 0, 35, 1,
+                   acquire_at_once, .short_ticks = true)
 {
     zkr_grant *grant = users[WAITER].grant;
 
@@ -619,14 +602,6 @@ static void bear_an_outage(void)
         WRONG_IF(zkr_grant_state(grant) == ZKR_GRANT_UNSURE,
                  "it is in doubt again");
     }
-}
-
-/* Regression: the first proof after an outage had little of the lease left, and
- * the next chain was three beats away, too late. */
-TEST(after_a_doubt_the_next_proof_comes_in_time)
-{
-    SUCCEEDS_AT_EACH(0, 35, 1, acquire_at_once, .granted = bear_an_outage,
-                     .short_ticks = true);
 }
 
 /* They are written to in turn, so one that is refused does no harm. */
@@ -651,25 +626,18 @@ STORY_THEN(a_proof_refused_for_one_is_given_by_another, acquire_at_once,
  * deleted it; the next write came after more than T/2, and the other lock of
  * the session was in doubt. */
 STORY_THEN(a_node_that_goes_puts_no_other_lock_in_doubt, acquire_at_once,
-           .both = true, .hurried = true, .anew = true)
+           .both = true, .hurried = true, .anew = true, .once = true)
 {
     const struct user *u = &users[WAITER];
     const struct zkr__claim *next;
 
-    if (zkr_grant_state(u->grant) == ZKR_GRANT_LOST ||
-        zkr_grant_state(u->other) == ZKR_GRANT_LOST)
-        return; /* once for each session */
     fiber_sleep(2 * world.timeout);
-    int before = submits(ZKR__ZK_SYNC);
-    FIBER_WHILE(submits(ZKR__ZK_SYNC) == before, MS / 10);
+    await_asked(ZKR__ZK_SYNC);
     next = ZKR__CONTAINER(zkr__locks_of(u->session)->leased.next,
                           struct zkr__claim, leased);
     zkr_grant *kept = &next->grant == u->grant ? u->other : u->grant;
     operator_deletes(next->node->path);
-    for (int i = 0; i < 2000; i++) {
-        WRONG_IF(zkr_grant_state(kept) != ZKR_GRANT_HELD, "it is in doubt");
-        fiber_sleep(world.timeout / 1000);
-    }
+    stays_sure(kept, 2 * world.timeout);
 }
 
 /* -- a shorter timeout ---------------------------------------------------- */
@@ -747,8 +715,6 @@ static void read_until(int64_t end)
 
 static void still_held_when_it_is_closed(void)
 {
-    if (session_of_waiter() != polled)
-        return;
     cut(WAY_UP | WAY_DOWN, world.timeout);
     FIBER_WHILE(!polled->closing, MS);
     WRONG_IF(zkr_grant_check(users[WAITER].grant) == ZKR_OK,
@@ -761,7 +727,7 @@ static void still_held_when_it_is_closed(void)
  * without waiting for a lease that lasts. Never seen: read in the sources of
  * the servers. */
 STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
-      .short_ticks = true, .anew = true)
+      .short_ticks = true, .anew = true, .once = true)
 {
     start(&users[WAITER]);
     connect_waiter_to((ensemble.leader + 1) % REPLICAS);
@@ -787,7 +753,7 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
  * waiter after that request: its session runs out at the tick to which the
  * leader's ping was held back. */
 STORY(a_first_lease_begins_with_the_open, still_held_when_it_is_closed,
-      .short_ticks = true, .anew = true)
+      .short_ticks = true, .anew = true, .once = true)
 {
     int64_t tick;
     int leader;
@@ -813,7 +779,8 @@ STORY(a_first_lease_begins_with_the_open, still_held_when_it_is_closed,
  * them, and polls the session. The waiter comes to it then, with a write of its
  * own. */
 STORY(syncs_of_an_earlier_connection_prove_nothing,
-      still_held_when_it_is_closed, .short_ticks = true, .anew = true)
+      still_held_when_it_is_closed, .short_ticks = true, .anew = true,
+      .once = true)
 {
     int old = ensemble.leader;
 
@@ -840,24 +807,17 @@ STORY(syncs_of_an_earlier_connection_prove_nothing,
 
 /* -- a link that is slow -------------------------------------------------- */
 
-static void on_any_doubt(zkr_grant *grant, const struct zkr_grant_event *event,
-                         void *user)
-{
-    WRONG_IF(event->state != ZKR_GRANT_RELEASED,
-             "round trips of %lld hundredths of T: it is %s",
-             (long long)story.instant, zkr_grant_state_name(event->state));
-}
-
 static void is_sure_for_long(void)
 {
-    fiber_sleep(4 * world.timeout);
-    WRONG_IF(zkr_grant_check(users[WAITER].grant) != ZKR_OK,
-             "round trips of %lld hundredths of T: it is in doubt",
-             (long long)story.instant);
+    stays_sure(users[WAITER].grant, 4 * world.timeout);
 }
 
-/* The second time it follows at once, and has its proof soon. */
-static void acquire_far_away(void)
+/* Round trips of so many hundredths of T. The second time it follows at once,
+ * and has its proof soon. Regression: proofs came one after the other, and too
+ * seldom: with a round trip of T/10 to T/5 a lock was UNSURE for half of the
+ * time, though no session was lost. */
+STORY_AT_EACH(a_steady_link_keeps_the_lease, 0, 21, 1, is_sure_for_long,
+              .on_event = never_in_doubt)
 {
     int64_t round_trip = story.instant * world.timeout / 100;
 
@@ -866,20 +826,18 @@ static void acquire_far_away(void)
         server_far(round_trip / 2);
         fiber_sleep(2 * world.timeout);
     }
-    int64_t asked = sim_now;
+    int64_t began = sim_now;
     acquires(&users[WAITER]);
-    WRONG_IF(story.time == 1 && sim_now - asked > 4 * round_trip + 10 * MS,
+    WRONG_IF(story.time == 1 && sim_now - began > 4 * round_trip + 10 * MS,
              "round trips of %lld hundredths of T: granted after %lld ms",
-             (long long)story.instant, (long long)((sim_now - asked) / MS));
+             (long long)story.instant, (long long)((sim_now - began) / MS));
 }
 
-/* Regression: proofs came one after the other, and too seldom: with a round
- * trip of T/10 to T/5 a lock was UNSURE for half of the time, though no session
- * was lost. */
-TEST(a_steady_link_keeps_the_lease)
+static int asked_in(enum zkr__zk_type type, int64_t duration)
 {
-    SUCCEEDS_AT_EACH(0, 21, 1, acquire_far_away, .granted = is_sure_for_long,
-                     .on_event = on_any_doubt);
+    count_from_here();
+    fiber_sleep(duration);
+    return asked(type);
 }
 
 static void acquire_nearby(void)
@@ -912,24 +870,18 @@ static void becomes_far(bool jitter)
     server_far(0);
 }
 
-static void turns_slow(void)
+/* Regression: the beat became quick two timeouts after the link had turned
+ * slow, and a lock was UNSURE until then. */
+STORY_THEN_AT_EACH(a_link_that_turns_slow_keeps_the_lease, 0, 21, 1,
+                   acquire_nearby, .on_event = on_unsure)
 {
     becomes_far(false);
 }
 
-static void turns_unsteady(void)
+STORY_THEN_AT_EACH(a_link_that_turns_unsteady_keeps_the_lease, 0, 19, 1,
+                   acquire_nearby, .on_event = on_unsure)
 {
     becomes_far(true);
-}
-
-/* Regression: the beat became quick two timeouts after the link had turned
- * slow, and a lock was UNSURE until then. */
-TEST(a_link_that_turns_slow_keeps_the_lease)
-{
-    SUCCEEDS_AT_EACH(0, 21, 1, acquire_nearby, .granted = turns_slow,
-                     .on_event = on_unsure);
-    SUCCEEDS_AT_EACH(0, 19, 1, acquire_nearby, .granted = turns_unsteady,
-                     .on_event = on_unsure);
 }
 
 /* The signs after a late one are the j's of the next proofs: they are sent
@@ -937,49 +889,31 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
 STORY_THEN(a_late_answer_is_a_sign_before_it_comes, acquire_nearby)
 {
     fiber_sleep(2 * world.timeout);
-    int before = submits(ZKR__ZK_EXISTS);
     cut(WAY_DOWN, world.timeout * 5 / 12);
-    fiber_sleep(world.timeout * 5 / 12);
-    WRONG_IF(submits(ZKR__ZK_EXISTS) - before < 12,
-             "%d reads in 5T/12 without an answer",
-             submits(ZKR__ZK_EXISTS) - before);
+    int reads = asked_in(ZKR__ZK_EXISTS, world.timeout * 5 / 12);
+    WRONG_IF(reads < 12, "%d reads in 5T/12 without an answer", reads);
 }
 
 /* The answers to reads were slow, and no write was under way then. */
 STORY_THEN(slow_answers_are_remembered, acquire_nearby)
 {
     fiber_sleep(2 * world.timeout);
-    int before = submits(ZKR__ZK_CHECK);
-    FIBER_WHILE(submits(ZKR__ZK_CHECK) == before, MS);
+    await_asked(ZKR__ZK_CHECK);
     fiber_sleep(world.timeout / 50);
     cut(WAY_DOWN, world.timeout / 4);
     fiber_sleep(world.timeout / 4 + world.timeout / 50);
-    before = submits(ZKR__ZK_CHECK);
-    fiber_sleep(world.timeout / 5);
-    WRONG_IF(submits(ZKR__ZK_CHECK) - before < 5,
-             "%d writes in T/5 after slow answers",
-             submits(ZKR__ZK_CHECK) - before);
+    int writes = asked_in(ZKR__ZK_CHECK, world.timeout / 5);
+    WRONG_IF(writes < 5, "%d writes in T/5 after slow answers", writes);
 }
 
 STORY_THEN(a_quick_link_carries_six_writes_in_a_timeout, acquire_nearby)
 {
     fiber_sleep(world.timeout);
-    int before = submits(ZKR__ZK_CHECK);
-    fiber_sleep(10 * world.timeout);
-    WRONG_IF(submits(ZKR__ZK_CHECK) - before > 60,
-             "%d writes in 10 T on a quick link",
-             submits(ZKR__ZK_CHECK) - before);
+    int writes = asked_in(ZKR__ZK_CHECK, 10 * world.timeout);
+    WRONG_IF(writes > 60, "%d writes in 10 T on a quick link", writes);
 }
 
 /* -- what a quiet session sends -------------------------------------------- */
-
-static int submits_in(enum zkr__zk_type type, int64_t duration)
-{
-    int before = submits(type);
-
-    fiber_sleep(duration);
-    return submits(type) - before;
-}
 
 /* Syncs while it is in use, and while it waits; else reads, which cost the
  * leader nothing. */
@@ -987,19 +921,18 @@ STORY(a_quiet_session_sends_what_it_needs, nothing, .anew = true)
 {
     start(&users[WAITER]);
     (void)replica_of_waiter();
-    int syncs = submits_in(ZKR__ZK_SYNC, world.timeout * 3 / 4);
+    int syncs = asked_in(ZKR__ZK_SYNC, world.timeout * 3 / 4);
     WRONG_IF(syncs < 3, "in use it sends %d syncs in 3T/4", syncs);
     fiber_sleep(2 * world.timeout);
-    syncs = submits(ZKR__ZK_SYNC);
-    int reads = submits_in(ZKR__ZK_EXISTS, 4 * world.timeout);
-    syncs = submits(ZKR__ZK_SYNC) - syncs;
+    int reads = asked_in(ZKR__ZK_EXISTS, 4 * world.timeout);
+    syncs = asked(ZKR__ZK_SYNC);
     WRONG_IF(syncs > 0 || reads < 10,
              "idle it sends %d syncs and %d reads in 4 T", syncs, reads);
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
             WORLD_PATH "/lock-0000000000", "");
     ask(&users[WAITER]);
     fiber_sleep(2 * world.timeout);
-    syncs = submits_in(ZKR__ZK_SYNC, 4 * world.timeout);
+    syncs = asked_in(ZKR__ZK_SYNC, 4 * world.timeout);
     WRONG_IF(users[WAITER].told || syncs < 15,
              "waiting it sends %d syncs in 4 T", syncs);
     operator_deletes(WORLD_PATH "/lock-0000000000");
@@ -1020,22 +953,16 @@ static void write_beacon(int64_t every, int64_t duration)
         operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
 }
 
-static void stays_sure(void)
-{
-    WRONG_IF(zkr_grant_state(users[WAITER].grant) != ZKR_GRANT_HELD,
-             "it is in doubt");
-}
-
 /* Returns how many writes of its own it has made in 4 T. */
 static int own_writes(int64_t every)
 {
     write_beacon(every, 2 * world.timeout);
-    int before = submits(ZKR__ZK_CHECK) + submits(ZKR__ZK_SET);
+    count_from_here();
     for (int i = 0; i < 40; i++) {
         write_beacon(every, world.timeout / 10);
-        stays_sure();
+        is_sure(users[WAITER].grant);
     }
-    return submits(ZKR__ZK_CHECK) + submits(ZKR__ZK_SET) - before;
+    return asked(ZKR__ZK_CHECK) + asked(ZKR__ZK_SET);
 }
 
 STORY_THEN(the_writes_of_others_will_do, acquire_at_a_follower, .beacon = true)
@@ -1058,15 +985,10 @@ STORY_THEN(on_a_leader_a_session_writes_for_itself, acquire_at_a_follower,
 
 static void is_sure_without_it(const char *what)
 {
-    int before = submits(ZKR__ZK_CHECK);
-
-    for (int i = 0; i < 400; i++) {
-        stays_sure();
-        fiber_sleep(world.timeout / 100);
-    }
-    before = submits(ZKR__ZK_CHECK) - before;
-    WRONG_IF(before < 6 || before > 14, "%s: %d writes of its own in 4 T", what,
-             before);
+    count_from_here();
+    stays_sure(users[WAITER].grant, 4 * world.timeout);
+    WRONG_IF(asked(ZKR__ZK_CHECK) < 6 || asked(ZKR__ZK_CHECK) > 14,
+             "%s: %d writes of its own in 4 T", what, asked(ZKR__ZK_CHECK));
 }
 
 STORY_THEN(a_beacon_that_is_deleted_costs_own_writes, acquire_at_a_follower,
@@ -1099,18 +1021,11 @@ STORY_THEN(alone_a_session_writes_the_beacon, acquire_at_a_follower,
            .beacon = true)
 {
     (void)own_writes(world.timeout / 9);
-    for (int i = 0; i < 200; i++) {
-        stays_sure();
-        fiber_sleep(world.timeout / 100);
-    }
-    int before = submits(ZKR__ZK_SET);
-    for (int i = 0; i < 400; i++) {
-        stays_sure();
-        fiber_sleep(world.timeout / 100);
-    }
-    before = submits(ZKR__ZK_SET) - before;
-    WRONG_IF(before < 10 || before > 25, "%d writes of the beacon in 4 T",
-             before);
+    stays_sure(users[WAITER].grant, 2 * world.timeout);
+    count_from_here();
+    stays_sure(users[WAITER].grant, 4 * world.timeout);
+    WRONG_IF(asked(ZKR__ZK_SET) < 10 || asked(ZKR__ZK_SET) > 25,
+             "%d writes of the beacon in 4 T", asked(ZKR__ZK_SET));
 }
 
 static void is_not_held_when_closed(void)
@@ -1125,13 +1040,10 @@ static void is_not_held_when_closed(void)
  * leader ends the session. Meanwhile a write from before the desertion comes
  * late. */
 STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
-           .beacon = true, .anew = true)
+           .beacon = true, .anew = true, .once = true)
 {
-    zkr_grant *grant = users[WAITER].grant;
     int old = ensemble.leader;
 
-    if (zkr_grant_check(grant) != ZKR_OK)
-        return;
     connect_waiter_to(OBSERVER);
     (void)own_writes(world.timeout / 9);
     ensemble_isolate(old, 10 * MS, 3 * world.timeout);
@@ -1147,14 +1059,11 @@ STORY_THEN(a_deserted_observer_is_not_believed, acquire_at_a_follower,
 /* The same, and somebody restores older copies at the observer, and newer ones
  * again: the beacon moves, and nobody has written it. */
 STORY_THEN(a_beacon_that_goes_back_is_not_believed, acquire_at_a_follower,
-           .beacon = true, .short_ticks = true, .anew = true)
+           .beacon = true, .short_ticks = true, .anew = true, .once = true)
 {
-    zkr_grant *grant = users[WAITER].grant;
     int old = ensemble.leader;
     struct node *beacon = tree_find(WORLD_BEACON, ensemble.committed);
 
-    if (zkr_grant_check(grant) != ZKR_OK)
-        return;
     connect_waiter_to(OBSERVER);
     (void)own_writes(world.timeout / 9);
     fiber_sleep(10 * MS);
@@ -1198,9 +1107,8 @@ static void read_and_sync_at(int64_t when, int64_t end)
 {
     refuse(ZKR__ZK_SYNC, NULL, 10000);
     read_until(when);
-    int before = submits(ZKR__ZK_SYNC);
     refuse(ZKR__ZK_SYNC, NULL, 0);
-    FIBER_WHILE(submits(ZKR__ZK_SYNC) == before, MS);
+    await_asked(ZKR__ZK_SYNC);
     refuse(ZKR__ZK_SYNC, NULL, 10000);
     write_beacon(MS, end - sim_now);
 }
@@ -1215,10 +1123,8 @@ static void is_closed_when_it_ends(void)
  * closes that, rounds, a write of the waiter, and those of others succeed. The
  * waiter's lease has run out, and its server was silent for a while. */
 STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
-           .beacon = true, .hurried = true, .anew = true)
+           .beacon = true, .hurried = true, .anew = true, .once = true)
 {
-    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
-        return;
     int64_t polls = hear_before_a_tick();
     ensemble.pass = 249 * MS;
     ensemble_stall(replica_of_waiter(), ensemble.leader,
@@ -1243,13 +1149,11 @@ STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
  * together. So the leader had answered them before it heard of a read, though
  * the waiter had sent that a gap before the first of them. */
 STORY_THEN(syncs_in_one_flight_are_no_two_rounds, acquire_at_a_follower,
-           .beacon = true, .short_ticks = true, .anew = true)
+           .beacon = true, .short_ticks = true, .anew = true, .once = true)
 {
     int leader = ensemble.leader;
     int follower = replica_of_waiter();
 
-    if (zkr_grant_check(users[WAITER].grant) != ZKR_OK)
-        return;
     int64_t tick = hear_before_a_tick() - world.timeout;
     ensemble_stall(leader, follower, tick + 2100 * MS - sim_now);
     read_and_sync_at(tick + 1450 * MS, tick + 2095 * MS);

@@ -21,6 +21,7 @@ static struct {
 } refused[ZKR__ZK_TYPES];
 
 static int submitted[ZKR__ZK_TYPES];
+static int before[ZKR__ZK_TYPES];
 
 WRAP(int, zkr__zk_submit,
      (struct zkr__zk * zk, struct zkr__zk_request *r, uintptr_t id))
@@ -41,9 +42,20 @@ void refuse(enum zkr__zk_type type, const char *path, int count)
     refused[type].path = path;
 }
 
-int submits(enum zkr__zk_type type)
+void count_from_here(void)
 {
-    return submitted[type];
+    memcpy(before, submitted, sizeof(before));
+}
+
+int asked(enum zkr__zk_type type)
+{
+    return submitted[type] - before[type];
+}
+
+void await_asked(enum zkr__zk_type type)
+{
+    count_from_here();
+    FIBER_WHILE(asked(type) == 0, MS / 10);
 }
 
 int still_to_refuse(enum zkr__zk_type type)
@@ -140,7 +152,7 @@ static void play_waiter(struct user *u)
     if (story.both)
         acquire_other(u);
     acquire(u);
-    for (int i = 0; i < TIMES; i++)
+    for (int i = 0; i < (story.once ? 1 : TIMES); i++)
         story.granted();
     if (u->grant != NULL)
         give_back(u);

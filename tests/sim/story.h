@@ -31,12 +31,13 @@ extern struct user users[2];
 extern struct story {
     void (*tell)(void);    /* runs beside the users, once for each time */
     void (*granted)(void); /* what happens to the waiter with its grant, or
-                              without one: twice for each time */
+                              without one: twice for each time, or once */
     zkr_grant_fn on_event; /* the listener of its grants, or NULL */
     struct zkr_retry retry;
     bool short_ticks; /* one second, not two */
     bool hurried;     /* half a second, and T is one */
     bool anew;        /* the second time with other sessions */
+    bool once;
     bool unfair;
     bool no_lease;   /* the sessions have none */
     bool beacon;     /* they share evidence, beside an observer */
@@ -47,38 +48,36 @@ extern struct story {
 
 /* STORY(name, granted, ...) { ... } is a test that tells it, with values of
  * `story`; STORY_THEN(name, tell, ...) { ... } one of what happens to the
- * waiter with its grant. */
-#define STORY(test, ...)                                                       \
+ * waiter with its grant. With AT_EACH it is one at each of some instants. */
+#define STORY_AT_EACH(test, first, end, step, ...)                             \
     static void tell_##test(void);                                             \
     TEST(test)                                                                 \
     {                                                                          \
-        story = (struct story){ .granted = __VA_ARGS__ };                      \
-        succeeds(tell_##test, story.granted);                                  \
+        for (int64_t at = (first); at < (end); at += (step)) {                 \
+            story = (struct story){ .instant = at, .granted = __VA_ARGS__ };   \
+            succeeds(tell_##test, story.granted);                              \
+        }                                                                      \
     }                                                                          \
     static void tell_##test(void)
 
-#define STORY_THEN(test, ...)                                                  \
+#define STORY_THEN_AT_EACH(test, first, end, step, ...)                        \
     static void then_##test(void);                                             \
     TEST(test)                                                                 \
     {                                                                          \
-        story = (struct story){ .tell = __VA_ARGS__ };                         \
-        succeeds(story.tell, then_##test);                                     \
+        for (int64_t at = (first); at < (end); at += (step)) {                 \
+            story = (struct story){ .instant = at, .tell = __VA_ARGS__ };      \
+            succeeds(story.tell, then_##test);                                 \
+        }                                                                      \
     }                                                                          \
     static void then_##test(void)
+
+#define STORY(test, ...)      STORY_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
+#define STORY_THEN(test, ...) STORY_THEN_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
 
 /* Runs a story, and fails unless everything goes as it should. Returns its
  * report. Values that it has set in `story` apply to this run only. With
  * SIM_VERBOSE in the environment every step is shown. */
 const struct report *succeeds(void (*tell)(void), void (*granted)(void));
-
-/* The story of `tell` at each instant, with values of `story`. */
-#define SUCCEEDS_AT_EACH(first, end, step, ...)                                \
-    do {                                                                       \
-        for (int64_t at = (first); at < (end); at += (step)) {                 \
-            story = (struct story){ .instant = at, .tell = __VA_ARGS__ };      \
-            succeeds(story.tell, story.granted);                               \
-        }                                                                      \
-    } while (0)
 
 /* A user opens its session, unless it is open; it asks for its lock; it is
  * told; all three; a holder, not the waiter, gives the lock back. */
@@ -94,8 +93,11 @@ void refuse(enum zkr__zk_type type, const char *path, int count);
 /* How many of them have not been refused yet. */
 int still_to_refuse(enum zkr__zk_type type);
 
-/* How many requests of that type all libraries have submitted. */
-int submits(enum zkr__zk_type type);
+/* How many requests of that type all libraries have submitted since the count
+ * began; waits for the next one, and begins it. */
+void count_from_here(void);
+int asked(enum zkr__zk_type type);
+void await_asked(enum zkr__zk_type type);
 
 /* The process receives nothing, nobody receives its messages, or both. */
 void cut_of(int process, int directions, int64_t duration);
