@@ -19,8 +19,8 @@ static uint64_t next(uint64_t *s)
     return z ^ (z >> 31);
 }
 
-void choices_replay(struct choices *to, const uint32_t *from, size_t count,
-                    uint64_t seed)
+void choices_begin(struct choices *to, const uint32_t *from, size_t count,
+                   uint64_t seed)
 {
     record = to;
     record->count = 0;
@@ -28,11 +28,6 @@ void choices_replay(struct choices *to, const uint32_t *from, size_t count,
     script_count = count;
     state = seed;
     noise_state = ~seed;
-}
-
-void choices_begin(struct choices *to, uint64_t seed)
-{
-    choices_replay(to, NULL, 0, seed);
 }
 
 static uint32_t note(uint32_t made)

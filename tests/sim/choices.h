@@ -15,12 +15,10 @@ struct choices {
     uint32_t made[CHOICES_MAX];
 };
 
-/* Choose anew, from `seed`, and write it down. */
-void choices_begin(struct choices *record, uint64_t seed);
-
-/* Choose as in `script`, and zero after its end; write that down, too. */
-void choices_replay(struct choices *record, const uint32_t *script,
-                    size_t count, uint64_t seed);
+/* Choose as in `script`, and zero after its end, or NULL: anew, from `seed`;
+ * and write it down. */
+void choices_begin(struct choices *record, const uint32_t *script, size_t count,
+                   uint64_t seed);
 
 /* 0 to n - 1, each as likely. */
 uint32_t choose(uint32_t n);

@@ -30,20 +30,16 @@ void runs_together(void)
     together = true;
 }
 
-/* The choices come from the script, or from the seed alone. */
 static void run_here(struct report *r, const uint32_t *script, size_t count,
                      uint64_t seed)
 {
     report_begin(r);
     r->loud = together;
-    if (script == NULL)
-        choices_begin(&r->choices, seed);
-    else
-        choices_replay(&r->choices, script, count, seed);
+    choices_begin(&r->choices, script, count, seed);
     world_run();
 }
 
-static bool run(struct report *r, const uint32_t *script, size_t count,
+bool run_script(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed)
 {
     r->text[0] = '\0';
@@ -59,15 +55,4 @@ static bool run(struct report *r, const uint32_t *script, size_t count,
         _exit(0);
     }
     return await(r, child);
-}
-
-bool run_seed(struct report *r, uint64_t seed)
-{
-    return run(r, NULL, 0, seed);
-}
-
-bool run_script(struct report *r, const uint32_t *script, size_t count,
-                uint64_t seed)
-{
-    return run(r, script, count, seed);
 }

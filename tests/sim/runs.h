@@ -4,9 +4,8 @@
 
 #include "report.h"
 
-/* Runs the schedule of `seed`, or of a script, in a process of its own. Returns
- * false when it fails; then `r` says how. */
-bool run_seed(struct report *r, uint64_t seed);
+/* Runs the schedule of a script, or NULL: of `seed`, in a process of its own.
+ * Returns false when it fails; then `r` says how. */
 bool run_script(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed);
 

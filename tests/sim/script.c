@@ -38,15 +38,16 @@ struct zkr__watch {
 
 static struct zkr_session a = { .name = "a" };
 static struct zkr_session b = { .name = "b" };
+static struct zkr__watch one = { .name = "one" };
+static struct zkr__watch two = { .name = "two" };
+static struct zkr__watch three = { .name = "three" };
 static int pending;
 static int events;
 static int wanted_events;
 static struct zkr__acl acl;
 
-static void say(struct zkr_session *who, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct zkr_session *who, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct zkr_session *who,
+                                                      const char *format, ...)
 {
     va_list args;
 
@@ -96,26 +97,10 @@ static const char *owner_of(int64_t owner)
     return owner == a.id ? "a" : owner == b.id ? "b" : "?";
 }
 
-static bool has_stat(const struct zkr__op *op)
-{
-    switch (op->request.type) {
-    case ZKR__ZK_CREATE:
-    case ZKR__ZK_EXISTS:
-    case ZKR__ZK_GET:
-    case ZKR__ZK_SET:
-    case ZKR__ZK_CHILDREN:
-        return true;
-    case ZKR__ZK_DELETE:
-    case ZKR__ZK_SYNC:
-    case ZKR__ZK_CHECK:
-    case ZKR__ZK_UNWATCH:
-    case ZKR__ZK_UNWATCH_CHILDREN:
-    case ZKR__ZK_GET_ACL: /* not in the scripts */
-    case ZKR__ZK_MULTI:
-        break;
-    }
-    return false;
-}
+static const bool has_stat[ZKR__ZK_TYPES] = {
+    [ZKR__ZK_CREATE] = true, [ZKR__ZK_EXISTS] = true,   [ZKR__ZK_GET] = true,
+    [ZKR__ZK_SET] = true,    [ZKR__ZK_CHILDREN] = true,
+};
 
 static void on_reply(struct zkr_session *who, uintptr_t id,
                      const struct zkr__zk_reply *reply)
@@ -126,7 +111,7 @@ static void on_reply(struct zkr_session *who, uintptr_t id,
     say(who, "%s: %d", op->text, reply->rc);
     if (reply->path != NULL)
         say(who, " %s", reply->path);
-    if (has_stat(op) && reply->rc == ZKR_OK)
+    if (has_stat[op->request.type] && reply->rc == ZKR_OK)
         say(who, " of %s%s", owner_of(reply->stat.ephemeral_owner),
             reply->stat.czxid > 0 ? "" : ", without a czxid");
     if (reply->data_len > 0)
@@ -221,10 +206,16 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
     free(op);
 }
 
+static void send(struct zkr_session *who, enum zkr__zk_type type,
+                 const char *path)
+{
+    submit(who, (struct zkr__zk_request){ .type = type, .path = path });
+}
+
 static void ask(struct zkr_session *who, enum zkr__zk_type type,
                 const char *path)
 {
-    submit(who, (struct zkr__zk_request){ .type = type, .path = path });
+    send(who, type, path);
     await_answers();
 }
 
@@ -252,14 +243,10 @@ static void set(struct zkr_session *who, const char *path, const char *data)
     await_answers();
 }
 
-static bool a_connected(void)
+/* Both of them, if there are two. */
+static bool connected(void)
 {
-    return a.connected > 0;
-}
-
-static bool b_connected(void)
-{
-    return b.connected > 0;
+    return a.connected > 0 && (b.zk == NULL || b.connected > 0);
 }
 
 static bool b_expired(void)
@@ -272,7 +259,7 @@ static bool both_lost(void)
     return a.lost > 0 && b.lost > 0;
 }
 
-static void open_client(struct zkr_session *who, bool (*connected)(void))
+static void open_client(struct zkr_session *who)
 {
     const struct zkr__zk_config config = { .servers = stage_hosts(),
                                            .timeout_ms = 4000,
@@ -360,10 +347,6 @@ static void contents(void)
 
 static void watches(void)
 {
-    static struct zkr__watch one = { .name = "one" };
-    static struct zkr__watch two = { .name = "two" };
-    static struct zkr__watch three = { .name = "three" };
-
     watch(&a, ZKR__ZK_GET, "/w", &one);
     watch(&a, ZKR__ZK_EXISTS, "/w", &two);
     create(&b, ZKR_CREATE_PERSISTENT, "/w");
@@ -384,9 +367,6 @@ static void watches(void)
 
 static void no_more_watches(void)
 {
-    static struct zkr__watch one = { .name = "one" };
-    static struct zkr__watch two = { .name = "two" };
-
     create(&b, ZKR_CREATE_PERSISTENT, "/u");
     ask(&a, ZKR__ZK_SYNC, "/u"); /* it may read from another server */
     watch(&a, ZKR__ZK_UNWATCH, "/u", &one);
@@ -407,9 +387,6 @@ static void no_more_watches(void)
 /* A watch on the children and one on the node are two. */
 static void watched_children(void)
 {
-    static struct zkr__watch one = { .name = "one" };
-    static struct zkr__watch two = { .name = "two" };
-
     watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
     create(&a, ZKR_CREATE_PERSISTENT, "/k");
     ask(&b, ZKR__ZK_SYNC, "/k");
@@ -459,17 +436,12 @@ static void in_one_flight(void)
            (struct zkr__zk_request){ .type = ZKR__ZK_CREATE,
                                      .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
                                      .path = "/f/x-" });
-    submit(&a,
-           (struct zkr__zk_request){ .type = ZKR__ZK_CHILDREN, .path = "/f" });
-    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
-                                         .path = "/f/x-0000000000" });
-    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_DELETE,
-                                         .path = "/f/x-0000000000" });
-    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_CHECK,
-                                         .path = "/f/x-0000000000" });
-    submit(&a, (struct zkr__zk_request){ .type = ZKR__ZK_SYNC, .path = "/f" });
-    submit(&a,
-           (struct zkr__zk_request){ .type = ZKR__ZK_CHILDREN, .path = "/f" });
+    send(&a, ZKR__ZK_CHILDREN, "/f");
+    send(&a, ZKR__ZK_CHECK, "/f/x-0000000000");
+    send(&a, ZKR__ZK_DELETE, "/f/x-0000000000");
+    send(&a, ZKR__ZK_CHECK, "/f/x-0000000000");
+    send(&a, ZKR__ZK_SYNC, "/f");
+    send(&a, ZKR__ZK_CHILDREN, "/f");
     await_answers();
     show("requests in one flight");
 }
@@ -484,8 +456,7 @@ static void forget_events(void)
 static void await_reconnect(void)
 {
     stage_wait(both_lost);
-    stage_wait(a_connected);
-    stage_wait(b_connected);
+    stage_wait(connected);
 }
 
 static void used_up(void)
@@ -502,10 +473,6 @@ static void used_up(void)
 
 static void broken_connections(void)
 {
-    static struct zkr__watch one = { .name = "one" };
-    static struct zkr__watch two = { .name = "two" };
-    static struct zkr__watch three = { .name = "three" };
-
     create(&a, ZKR_CREATE_PERSISTENT, "/b1");
     create(&a, ZKR_CREATE_EPHEMERAL, "/b");
     ask(&b, ZKR__ZK_SYNC, "/b");
@@ -527,8 +494,6 @@ static void broken_connections(void)
 
 static void ended_by_client(void)
 {
-    static struct zkr__watch one = { .name = "one" };
-
     create(&b, ZKR_CREATE_EPHEMERAL, "/c");
     ask(&a, ZKR__ZK_SYNC, "/c");
     watch(&a, ZKR__ZK_GET, "/c", &one);
@@ -541,9 +506,7 @@ static void ended_by_client(void)
 
 static void ended_by_server(void)
 {
-    static struct zkr__watch one = { .name = "one" };
-
-    open_client(&b, b_connected);
+    open_client(&b);
     create(&b, ZKR_CREATE_EPHEMERAL, "/e");
     ask(&a, ZKR__ZK_SYNC, "/e");
     watch(&a, ZKR__ZK_GET, "/e", &one);
@@ -560,8 +523,8 @@ static void script(void)
 {
     if (zkr__acl_parse(&acl, "world:anyone:cdrwa") != ZKR_OK)
         abort();
-    open_client(&a, a_connected);
-    open_client(&b, b_connected);
+    open_client(&a);
+    open_client(&b);
     numbers();
     missing();
     contents();

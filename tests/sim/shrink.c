@@ -13,9 +13,9 @@ struct shrinking {
     struct report *report;
     uint64_t seed;
     char kind[16]; /* how the text of the failure begins */
-    uint32_t *best;
+    uint32_t best[CHOICES_MAX];
     size_t count;
-    uint32_t *next;
+    uint32_t next[CHOICES_MAX];
     int tries;
 };
 
@@ -100,13 +100,10 @@ static bool pass_values(struct shrinking *s)
 
 size_t shrink(struct report *r)
 {
-    struct shrinking s = { .report = r, .seed = r->seed };
+    static struct shrinking s;
     bool better = true;
 
-    s.best = calloc(CHOICES_MAX, sizeof(*s.best));
-    s.next = calloc(CHOICES_MAX, sizeof(*s.next));
-    if (s.best == NULL || s.next == NULL)
-        abort();
+    s = (struct shrinking){ .report = r, .seed = r->seed };
     s.count = r->choices.count;
     memcpy(s.best, r->choices.made, s.count * sizeof(*s.best));
     kind_of(s.kind, r->text);
@@ -117,8 +114,6 @@ size_t shrink(struct report *r)
         better = pass_values(&s) || better;
     }
     (void)run_script(r, s.best, s.count, r->seed);
-    free(s.best);
-    free(s.next);
     while (s.count > 0 && r->choices.made[s.count - 1] == 0)
         s.count--;
     return s.count;

@@ -31,11 +31,6 @@ static const char usage[] =
     "  --no-shrink    show a failing schedule as it is\n"
     "  --verbose      show what happens\n";
 
-static void on_log(enum zkr_log_level level, const char *line, void *user)
-{
-    world_trace("    [%d] %s", fiber_process(), line);
-}
-
 static int recipe_named(const char *name)
 {
     static const char *const names[RECIPES] = {
@@ -105,7 +100,7 @@ static _Noreturn void work(struct report *r, uint64_t first, uint64_t step)
     report_begin(r);
     for (uint64_t i = first; i < options.schedules; i += step) {
         r->seed = options.seed + i;
-        choices_begin(&r->choices, r->seed);
+        choices_begin(&r->choices, NULL, 0, r->seed);
         world_run();
         r->done++;
     }
@@ -129,15 +124,11 @@ static void show(struct report *r)
                ? ""
                : " and the same --recipe and --faults");
     if (world_limits.verbose || options.one) {
-        uint32_t *script = malloc(sizeof(r->choices.made));
+        static uint32_t script[CHOICES_MAX];
 
-        if (script == NULL)
-            exit(1);
         memcpy(script, r->choices.made, sizeof(r->choices.made));
-        world_limits.verbose = true;
-        zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
+        world_talk();
         (void)run_script(r, script, r->choices.count, seed);
-        free(script);
     }
 }
 
@@ -146,9 +137,9 @@ static int run_one(void)
     struct report *r = report_new();
 
     if (world_limits.verbose)
-        zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
+        world_talk();
     r->seed = options.seed;
-    bool ok = run_seed(r, options.seed);
+    bool ok = run_script(r, NULL, 0, options.seed);
     if (ok) {
         printf("seed %llu: nothing wrong\n", (unsigned long long)options.seed);
         return 0;

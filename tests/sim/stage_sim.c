@@ -113,7 +113,8 @@ int stage_play(void (*script)(void))
     static struct choices choices;
     const char *seed = getenv("SIM_SEED");
 
-    choices_begin(&choices, seed == NULL ? 1 : strtoull(seed, NULL, 0));
+    choices_begin(&choices, NULL, 0,
+                  seed == NULL ? 1 : strtoull(seed, NULL, 0));
     events_reset();
     tree_reset();
     pipe_slow_until = INT64_MAX;

@@ -277,17 +277,6 @@ void faults_start(void)
     world.calm = sim_now + 100 * world.timeout;
 }
 
-static void on_log(enum zkr_log_level level, const char *line, void *user)
-{
-    world_trace("    [%d] %s", fiber_process(), line);
-}
-
-static void talk(void)
-{
-    world_limits.verbose = true;
-    zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
-}
-
 /* Nothing is drawn but the ticks of a timeout of four seconds, or of one, and
  * whether threads go before completions. */
 static bool is_told_well(struct report *r)
@@ -316,7 +305,7 @@ const struct report *succeeds(void (*tell)(void), void (*granted)(void))
         r = report_new();
     runs_together();
     if (getenv("SIM_VERBOSE") != NULL)
-        talk();
+        world_talk();
     world_limits.recipe = MUTEX;
     bool good = is_told_well(r);
     story = (struct story){ .retry = { .kind = ZKR_RETRY_DEFAULT } };

@@ -35,6 +35,17 @@ void world_trace(const char *format, ...)
     (void)printf("\n");
 }
 
+static void on_log(enum zkr_log_level level, const char *line, void *user)
+{
+    world_trace("    [%d] %s", fiber_process(), line);
+}
+
+void world_talk(void)
+{
+    world_limits.verbose = true;
+    zkr_log_set(ZKR_LOG_DEBUG, on_log, NULL);
+}
+
 void world_fail(const char *format, ...)
 {
     char text[REPORT_MAX];

@@ -95,6 +95,7 @@ void world_run(void);
 
 bool world_may_preempt(void);
 void world_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void world_talk(void); /* from now on every step is shown */
 
 /* Reports that something is wrong, and ends this process. */
 _Noreturn void world_fail(const char *format, ...)
