@@ -32,15 +32,10 @@ int64_t user_timeout(void)
     return timeouts[choose(8)];
 }
 
-int64_t user_reply_timeout(const struct thread *t)
-{
-    return t->process->opts.reply_timeout_ms;
-}
-
 static int64_t deadline_of(const struct thread *t, int64_t timeout_ms)
 {
     if (timeout_ms == 0) /* a try */
-        return user_reply_timeout(t);
+        return t->process->opts.reply_timeout_ms;
     return timeout_ms > 0 && timeout_ms < ANSWER_MS ? ANSWER_MS : timeout_ms;
 }
 
@@ -235,13 +230,12 @@ static int try_to_open(struct process *p)
 {
     int64_t limit =
         p->opts.connect_timeout_ms == 0 ? 15000 : p->opts.connect_timeout_ms;
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(p->number);
+    struct call call = oracle_begins(p->number);
     bool was_there = oracle_node(p->prefix, 0) != NULL;
 
     p->opts.chroot = p->prefix[0] == '\0' ? NULL : p->prefix;
     int rc = zkr_session_open("a:1,b:2,c:3", &p->opts, &p->session);
-    oracle_in_time("an open", p->number, began, stopped, (limit + 500) * MS);
+    oracle_in_time("an open", &call, (limit + 500) * MS);
     if (rc == ZKR_ENOCHROOT)
         without_chroot(p, was_there);
     else if (rc == ZKR_ENOMEM)
@@ -286,8 +280,7 @@ static void open_session(struct process *p)
 
 static void close_session(struct process *p)
 {
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(p->number);
+    struct call call = oracle_begins(p->number);
 
     p->closed = true;
     world_trace("process %d: closes its session", p->number);
@@ -295,7 +288,7 @@ static void close_session(struct process *p)
         free_listener(p);
     (void)zkr_session_close(p->session);
     free_listener(p);
-    oracle_in_time("a close", p->number, began, stopped, 6000 * MS);
+    oracle_in_time("a close", &call, 6000 * MS);
 }
 
 static void ask_session(const struct thread *t)

@@ -9,6 +9,16 @@
 void *arena_new(size_t size);
 char *arena_copy(const char *data, size_t len); /* and a zero byte */
 
+/* Puts a thing at the end of a list; `link` is the member that links it. */
+#define APPEND(list, thing, link)                                              \
+    do {                                                                       \
+        __typeof__(thing) *end_ = &(list);                                     \
+                                                                               \
+        while (*end_ != NULL)                                                  \
+            end_ = &(*end_)->link;                                             \
+        *end_ = (thing);                                                       \
+    } while (0)
+
 /* Marks a variable that is zero when a schedule begins. */
 #define OF_SCHEDULE __attribute__((section("of_schedule")))
 /* Frees all of it, and clears those variables. */

@@ -151,15 +151,13 @@ void leader_commit(void)
     answer_syncs();
 }
 
-static void append(struct sync **end, struct request *r, int64_t version)
+static void append(struct sync **list, struct request *r, int64_t version)
 {
     struct sync *s = arena_new(sizeof(*s));
 
     s->request = r;
     s->version = version;
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = s;
+    APPEND(*list, s, next);
 }
 
 /* That of a client of the leader waits for what its own session has asked

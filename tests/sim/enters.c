@@ -71,38 +71,29 @@ void enters_committed(int64_t version, const struct txn *txn)
 
 /* -- what the library says ------------------------------------------------- */
 
-struct call {
-    int64_t timeout_ms;
-    int64_t began;
-    int64_t stopped;
-};
-
-static struct call begin_call(const struct process *p)
+static int64_t some_timeout(void)
 {
     static const int64_t timeouts[] = { 3000, 8000, 20, 0, 8000 };
 
-    return (struct call){ timeouts[choose(5)], sim_now,
-                          process_stopped_for(p->number) };
+    return timeouts[choose(5)];
 }
 
 static void end_call(const struct process *p, const struct call *call,
-                     const char *what, int rc)
+                     int64_t timeout_ms, const char *what, int rc)
 {
-    int64_t limit_ms =
-        call->timeout_ms == 0 ? p->opts.reply_timeout_ms : call->timeout_ms;
-
     world_trace("process %d: %s: %s", p->number, what, zkr_strerror(rc));
     gathers_check(p, what, rc);
-    oracle_in_time(what, p->number, call->began, call->stopped, limit_ms * MS);
+    oracle_in_time(what, call, process_patience(p, timeout_ms));
 }
 
 static int enter(const struct process *p, zkr_double_barrier *m)
 {
     int64_t from = ensemble.committed;
-    struct call call = begin_call(p);
-    int rc = zkr_double_barrier_enter(m, call.timeout_ms);
+    int64_t timeout_ms = some_timeout();
+    struct call call = oracle_begins(p->number);
+    int rc = zkr_double_barrier_enter(m, timeout_ms);
 
-    end_call(p, &call, "an enter", rc);
+    end_call(p, &call, timeout_ms, "an enter", rc);
     WRONG_IF(rc == ZKR_OK && !it.enough && it.ended <= from,
              "process %d enters, and there were too few of %u", p->number,
              it.members);
@@ -137,10 +128,11 @@ static struct others *find_others(void)
 static void leave(const struct process *p, zkr_double_barrier *m)
 {
     const struct others *o = find_others();
-    struct call call = begin_call(p);
-    int rc = zkr_double_barrier_leave(m, call.timeout_ms);
+    int64_t timeout_ms = some_timeout();
+    struct call call = oracle_begins(p->number);
+    int rc = zkr_double_barrier_leave(m, timeout_ms);
 
-    end_call(p, &call, "a leave", rc == ZKR_ELOST ? ZKR_OK : rc);
+    end_call(p, &call, timeout_ms, "a leave", rc == ZKR_ELOST ? ZKR_OK : rc);
     if ((rc != ZKR_OK && rc != ZKR_ELOST) || ensemble_deserted(call.began))
         return;
     for (; o != NULL; o = o->next) {

@@ -16,8 +16,6 @@ OF_SCHEDULE struct fates fates;
 
 static void answer(struct conn *c, struct request *r);
 
-/* Answers go out in order; a request of this session that is not agreed on
- * delays those after it. */
 /* A server keeps the requests of a session in order, also those of its earlier
  * connections (CommitProcessor, pendingRequests). */
 static bool earlier_ones_wait(const struct conn *c)
@@ -33,6 +31,8 @@ static bool earlier_ones_wait(const struct conn *c)
     return false;
 }
 
+/* Answers go out in order; a request of this session that is not agreed on
+ * delays those after it. */
 static void advance(struct conn *c)
 {
     while (c->server_open && c->welcome && c->first != NULL &&
@@ -40,8 +40,6 @@ static void advance(struct conn *c)
         struct request *r = c->first;
 
         c->first = r->next;
-        if (c->first == NULL)
-            c->last = NULL;
         answer(c, r);
     }
 }
@@ -243,18 +241,8 @@ static void answer(struct conn *c, struct request *r)
 
 static bool is_for_ensemble(const struct request *r)
 {
-    switch (r->type) {
-    case ZKR__ZK_CREATE:
-    case ZKR__ZK_DELETE:
-    case ZKR__ZK_SET:
-    case ZKR__ZK_SYNC:
-    case ZKR__ZK_CHECK:
-    case ZKR__ZK_MULTI:
-    case REQUEST_CLOSE:
-        return true;
-    default:
-        return false;
-    }
+    return ONE_OF(r->type, ZKR__ZK_CREATE, ZKR__ZK_DELETE, ZKR__ZK_SET,
+                  ZKR__ZK_SYNC, ZKR__ZK_CHECK, ZKR__ZK_MULTI, REQUEST_CLOSE);
 }
 
 static bool strikes(uint32_t nerve)
@@ -265,11 +253,7 @@ static bool strikes(uint32_t nerve)
 static void on_request(struct conn *c, struct request *r)
 {
     r->next = NULL;
-    if (c->last == NULL)
-        c->first = r;
-    else
-        c->last->next = r;
-    c->last = r;
+    APPEND(c->first, r, next);
     if (r->fate == FATE_THROTTLED ||
         (strikes(nerves.throttle) && r->type < REQUEST_PING)) {
         r->rc = ZKR_ZTHROTTLEDOP;
@@ -512,7 +496,7 @@ void server_drop_all(int replica)
         if (c->replica != replica)
             continue;
         reset_conn(c);
-        c->first = c->last = NULL;
+        c->first = NULL;
     }
 }
 

@@ -110,7 +110,6 @@ struct conn {
     struct pipe up;
     struct pipe down;
     struct request *first;
-    struct request *last;
     struct watched *watched;
 };
 

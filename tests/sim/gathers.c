@@ -58,10 +58,9 @@ void gathers_end(void)
 
 void gathers_check(const struct process *p, const char *what, int rc)
 {
-    if (rc == ZKR_OK || rc == ZKR_EUNKNOWN || rc == ZKR_ETIMEDOUT ||
-        rc == ZKR_EBUSY || rc == ZKR_ENOMEM || rc == ZKR_ECLOSED ||
-        rc == ZKR_ENOCHROOT || zkr_error_is_transient(rc) ||
-        (rc == ZKR_ZNOAUTH && acls_used()))
+    if (ONE_OF(rc, ZKR_OK, ZKR_EUNKNOWN, ZKR_ETIMEDOUT, ZKR_EBUSY, ZKR_ENOMEM,
+               ZKR_ECLOSED, ZKR_ENOCHROOT) ||
+        zkr_error_is_transient(rc) || (rc == ZKR_ZNOAUTH && acls_used()))
         return;
     world_fail("process %d: %s ends with %d, %s: %s", p->number, what, rc,
                zkr_strerror(rc), zkr_error_detail());
@@ -142,14 +141,12 @@ void user_gathers(struct process *p)
 {
     static const int64_t timeouts[] = { 3000, 0, 20, 200, 8000 };
     int64_t timeout_ms = timeouts[choose(5)];
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(p->number);
+    struct call call = oracle_begins(p->number);
 
     if (choose(2) == 0)
         add(p, timeout_ms);
     else
         meet(p, timeout_ms);
-    oracle_in_time("a counter or barrier", p->number, began, stopped,
-                   (timeout_ms == 0 ? p->opts.reply_timeout_ms : timeout_ms) *
-                       MS);
+    oracle_in_time("a counter or barrier", &call,
+                   process_patience(p, timeout_ms));
 }

@@ -97,8 +97,7 @@ static void release(const struct thread *t, const struct attempt *a,
 
 void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(t->process->number);
+    struct call call = oracle_begins(t->process->number);
 
     if (one_in(8))
         user_yields(t);
@@ -117,8 +116,7 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
             release(t, a, grant);
         free_grant(grant);
     }
-    oracle_in_time("a release", t->process->number, began, stopped,
-                   user_reply_timeout(t) * MS);
+    oracle_in_time("a release", &call, process_patience(t->process, 0));
     if (t->recipe == REENTRANT && t->lock == NULL)
         (void)user_make_lock(t);
 }
@@ -172,8 +170,7 @@ static void listen_to(struct attempt *a, zkr_grant *grant, bool owned)
 
 static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(t->process->number);
+    struct call call = oracle_begins(t->process->number);
     uint64_t requests = clients_requests();
     int rc = zkr_grant_verify(grant, 500);
 
@@ -181,7 +178,7 @@ static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
         oracle_checked(a, rc);
         oracle_verified(a, requests);
     }
-    oracle_in_time("a verify", t->process->number, began, stopped, 500 * MS);
+    oracle_in_time("a verify", &call, 500 * MS);
 }
 
 /* Another thread, which gives a write lock back while its owner asks for the
@@ -242,8 +239,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
 {
     struct attempt *down = oracle_asked(t->process->number, true, -1);
     zkr_grant *read;
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(t->process->number);
+    struct call call = oracle_begins(t->process->number);
     struct other_thread *other = meddle(t, a, *grant);
 
     down->beside = a;
@@ -255,8 +251,7 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     a->downgrading = NULL;
     a->over = a->over || zkr_grant_state(*grant) == ZKR_GRANT_RELEASED;
     oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
-    oracle_in_time("a downgrade", t->process->number, began, stopped,
-                   2 * user_reply_timeout(t) * MS);
+    oracle_in_time("a downgrade", &call, 2 * process_patience(t->process, 0));
     await_other(other);
     if (rc != ZKR_OK) {
         a->grant = a->over ? NULL : *grant;
@@ -325,7 +320,7 @@ static void upgrade(struct thread *t)
 static void read_beside(struct thread *t, struct attempt *a, zkr_grant *write)
 {
     struct other_thread *other = meddle(t, a, write);
-    int64_t limit = user_reply_timeout(t);
+    int64_t limit = t->process->opts.reply_timeout_ms;
     struct attempt *reader =
         oracle_asked(t->process->number, true, limit > 200 ? limit : 200);
     zkr_grant *grant = NULL;

@@ -8,8 +8,7 @@
 struct look {
     const struct process *process;
     const char *what;
-    int64_t began;
-    int64_t stopped;
+    struct call call;
     int64_t version; /* committed then */
     uint64_t answers;
 };
@@ -17,37 +16,23 @@ struct look {
 static struct look begin(const struct process *p, const char *what)
 {
     world_trace("process %d: %s", p->number, what);
-    return (struct look){ p,
-                          what,
-                          sim_now,
-                          process_stopped_for(p->number),
-                          ensemble.committed,
+    return (struct look){ p, what, oracle_begins(p->number), ensemble.committed,
                           client_answers(p->number) };
 }
 
 static bool is_expected(const struct process *p, int rc)
 {
-    switch (rc) {
-    case ZKR_OK:
-    case ZKR_ECLOSED:
-    case ZKR_ENOMEM: /* of a client */
-    case ZKR_ZNONODE:
-    case ZKR_EUNREACHABLE:
-    case ZKR_ZCONNECTIONLOSS:
-        return true;
-    case ZKR_ZNOAUTH:
-        return acls_used();
-    default:
-        return p->gives_up && zkr_error_is_transient(rc);
-    }
+    return ONE_OF(rc, ZKR_OK, ZKR_ECLOSED, ZKR_ENOMEM /* of a client */,
+                  ZKR_ZNONODE, ZKR_EUNREACHABLE, ZKR_ZCONNECTIONLOSS) ||
+           (rc == ZKR_ZNOAUTH && acls_used()) ||
+           (p->gives_up && zkr_error_is_transient(rc));
 }
 
-static void ended(const struct look *l, int rc, int64_t limit_ms)
+static void ended(const struct look *l, int rc, int64_t timeout_ms)
 {
     world_trace("process %d: %s: %s", l->process->number, l->what,
                 zkr_strerror(rc));
-    oracle_in_time(l->what, l->process->number, l->began, l->stopped,
-                   limit_ms * MS);
+    oracle_in_time(l->what, &l->call, process_patience(l->process, timeout_ms));
     WRONG_IF(rc == ZKR_OK && client_answers(l->process->number) == l->answers,
              "%s ends well, and nobody has answered", l->what);
 }
@@ -61,7 +46,7 @@ static void unexpected(const struct look *l, int rc)
 /* A leader that the others have left gives old answers. */
 static bool is_fresh(const struct look *l)
 {
-    return !ensemble_deserted(l->began);
+    return !ensemble_deserted(l->call.began);
 }
 
 static bool was_there(const struct look *l, const struct node *n)
@@ -170,8 +155,7 @@ static void list(const struct process *p)
     opts.reads = one_in(2) ? 1 + choose(2) : 0;
     int rc = zkr_participants_list(p->session, process_sees(p, WORLD_PATH),
                                    &opts, &list);
-    ended(&l, rc,
-          opts.timeout_ms == 0 ? p->opts.reply_timeout_ms : opts.timeout_ms);
+    ended(&l, rc, opts.timeout_ms);
     unexpected(&l, rc);
     if (rc == ZKR_ZNONODE)
         not_there(&l, WORLD_PATH);
@@ -193,7 +177,7 @@ static void revoke(const struct process *p)
     if (n == NULL)
         return;
     int rc = zkr_participants_revoke(p->session, process_sees(p, n->path));
-    ended(&l, rc, p->opts.reply_timeout_ms);
+    ended(&l, rc, 0);
     if (rc != ZKR_EPATH && rc != ZKR_EUNKNOWN)
         unexpected(&l, rc);
     WRONG_IF(rc == ZKR_ZNONODE && was_there(&l, n), "%s does not find %s",
@@ -233,7 +217,7 @@ static void break_one(const struct process *p)
     deletes_break(p->number, n->path, token);
     int rc = zkr_participants_break(p->session, process_sees(p, n->path), token,
                                     timeout_ms);
-    ended(&l, rc, timeout_ms == 0 ? p->opts.reply_timeout_ms : timeout_ms);
+    ended(&l, rc, timeout_ms);
     check_broken(&l, n, token, rc);
 }
 

@@ -316,27 +316,13 @@ static void granted(struct attempt *a, zkr_grant *grant)
 
 static bool is_expected(const struct attempt *a, int rc)
 {
-    switch (rc) {
-    case ZKR_OK:
-    case ZKR_ETIMEDOUT:
-    case ZKR_ECANCELED:
-    case ZKR_ECLOSED:
-    case ZKR_EBUSY:
-    case ZKR_ELOST:
-    case ZKR_ENOMEM: /* of a client */
-    case ZKR_ZOPERATIONTIMEOUT:
-    case ZKR_ZCONNECTIONLOSS:
-        return true;
-    case ZKR_ZNOAUTH:
-        return acls_used();
-    case ZKR_EDEADLK:
-        return a->upgrade;
-    case ZKR_EEXHAUSTED:
-        return world.recipe != UNFAIR;
-    default:
-        return world.processes[a->process].gives_up &&
-               zkr_error_is_transient(rc);
-    }
+    return ONE_OF(rc, ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED,
+                  ZKR_EBUSY, ZKR_ELOST, ZKR_ENOMEM /* of a client */,
+                  ZKR_ZOPERATIONTIMEOUT, ZKR_ZCONNECTIONLOSS) ||
+           (rc == ZKR_ZNOAUTH && acls_used()) ||
+           (rc == ZKR_EDEADLK && a->upgrade) ||
+           (rc == ZKR_EEXHAUSTED && world.recipe != UNFAIR) ||
+           (world.processes[a->process].gives_up && zkr_error_is_transient(rc));
 }
 
 void oracle_told(struct attempt *a, int rc, zkr_grant *grant)
@@ -349,19 +335,25 @@ void oracle_told(struct attempt *a, int rc, zkr_grant *grant)
     WRONG_IF(!is_expected(a, rc), "attempt %d ends with %d, %s: %s", a->number,
              rc, zkr_strerror(rc), zkr_error_detail());
     if (a->deadline != INT64_MAX)
-        oracle_in_time("an acquire", a->process, a->asked, a->stopped,
+        oracle_in_time("an acquire",
+                       &(struct call){ a->process, a->asked, a->stopped },
                        a->deadline - a->asked);
     if (rc == ZKR_OK)
         granted(a, grant);
 }
 
-void oracle_in_time(const char *what, int process, int64_t began,
-                    int64_t stopped, int64_t limit)
+struct call oracle_begins(int process)
 {
-    int64_t late = sim_now - began - limit;
+    return (struct call){ process, sim_now, process_stopped_for(process) };
+}
 
-    WRONG_IF(process_stopped_for(process) == stopped && late > SLACK_MS * MS,
-             "P7: %s of process %d returns %lld ms late", what, process,
+void oracle_in_time(const char *what, const struct call *call, int64_t limit)
+{
+    int64_t late = sim_now - call->began - limit;
+
+    WRONG_IF(process_stopped_for(call->process) == call->stopped &&
+                 late > SLACK_MS * MS,
+             "P7: %s of process %d returns %lld ms late", what, call->process,
              (long long)(late / MS));
 }
 

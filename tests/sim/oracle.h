@@ -78,9 +78,14 @@ void oracle_each_grant(void (*fn)(struct attempt *a));
 int oracle_nodes_left(bool print);
 void oracle_end(void);
 
-/* A call must not return later than this. */
-void oracle_in_time(const char *what, int process, int64_t began,
-                    int64_t stopped, int64_t limit);
+/* A call of a process that begins now must not take longer than this. */
+struct call {
+    int process;
+    int64_t began;
+    int64_t stopped; /* for how long the process had been */
+};
+struct call oracle_begins(int process);
+void oracle_in_time(const char *what, const struct call *call, int64_t limit);
 
 /* -- deletes.c: whose nodes clients delete --------------------------------- */
 

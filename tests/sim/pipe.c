@@ -54,8 +54,6 @@ static void on_due(void *arg, uint64_t tag)
         return;
     if (m->due <= sim_now) {
         p->first = m->next;
-        if (p->first == NULL)
-            p->last = NULL;
         p->deliver(p->owner, m);
     }
     schedule(p);
@@ -72,11 +70,7 @@ void pipe_send(struct pipe *p, int kind, int64_t number, void *body)
     m->kind = kind;
     m->number = number;
     m->body = body;
-    if (p->last == NULL)
-        p->first = m;
-    else
-        p->last->next = m;
-    p->last = m;
+    APPEND(p->first, m, next);
     schedule(p);
 }
 
@@ -94,5 +88,4 @@ void pipe_resume(struct pipe *p)
 void pipe_clear(struct pipe *p)
 {
     p->first = NULL;
-    p->last = NULL;
 }

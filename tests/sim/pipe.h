@@ -16,7 +16,6 @@ struct message {
 
 struct pipe {
     struct message *first;
-    struct message *last;
     int64_t last_due;
     bool scheduled;
     int stalls;       /* reasons why nothing gets through at present */

@@ -139,11 +139,10 @@ static void give_back_all(struct chain *c)
     size_t count = c->of->count;
 
     user_pauses(5);
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(process);
+    struct call call = oracle_begins(process);
     int rc = zkr_grants_check(c->grants, count);
     for (size_t i = 0; i < count; i++) {
-        if (process_stopped_for(process) == stopped)
+        if (process_stopped_for(process) == call.stopped)
             oracle_checked(c->attempts[i], rc);
         oracle_over(c->attempts[i]);
     }
@@ -152,8 +151,8 @@ static void give_back_all(struct chain *c)
     if (choose(2) == 0)
         (void)zkr_grants_release(c->grants, count);
     zkr_grants_free(c->grants, count);
-    oracle_in_time("a release of several", process, began, stopped,
-                   (int64_t)count * user_reply_timeout(t) * MS);
+    oracle_in_time("a release of several", &call,
+                   (int64_t)count * process_patience(t->process, 0));
 }
 
 static void hold_all(struct chain *c)

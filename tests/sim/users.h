@@ -30,7 +30,6 @@ void *user_awaits_one(const struct thread *t, void *all, size_t size,
 
 void user_pauses(uint32_t most);
 int64_t user_timeout(void);
-int64_t user_reply_timeout(const struct thread *t);
 struct attempt *user_asks(const struct thread *t, bool shared,
                           int64_t timeout_ms);
 

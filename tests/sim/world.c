@@ -71,6 +71,11 @@ const char *process_sees(const struct process *p, const char *path)
     return path[0] == '\0' ? "/" : path;
 }
 
+int64_t process_patience(const struct process *p, int64_t timeout_ms)
+{
+    return (timeout_ms == 0 ? p->opts.reply_timeout_ms : timeout_ms) * MS;
+}
+
 int64_t process_stopped_for(int process)
 {
     const struct process *p = &world.processes[process];

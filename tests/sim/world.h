@@ -107,8 +107,22 @@ _Noreturn void world_fail(const char *format, ...)
     } while (0)
 void world_assert(bool condition, const char *text);
 
+/* Tells whether the value is one of those. */
+#define ONE_OF(value, ...)                                                     \
+    is_one_of(value, (const int[]){ __VA_ARGS__ },                             \
+              sizeof((const int[]){ __VA_ARGS__ }) / sizeof(int))
+static inline bool is_one_of(int value, const int *values, size_t count)
+{
+    while (count > 0 && values[count - 1] != value)
+        count--;
+    return count > 0;
+}
+
 /* The path as its session has it. */
 const char *process_sees(const struct process *p, const char *path);
+
+/* How long a call with that timeout may take; 0: the default. */
+int64_t process_patience(const struct process *p, int64_t timeout_ms);
 
 /* Returns the time for which a process has been stopped until now. */
 int64_t process_stopped_for(int process);

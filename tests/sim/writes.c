@@ -41,21 +41,9 @@ void writes_race(const struct attempt *a)
 
 static bool is_certain(int rc)
 {
-    switch (rc) {
-    case ZKR_ELOST:
-    case ZKR_ENOTHELD:
-    case ZKR_EUNREACHABLE:
-    case ZKR_ECLOSED:
-    case ZKR_ENOMEM:
-    case ZKR_ZNONODE:
-    case ZKR_ZNODEEXISTS:
-    case ZKR_ZBADVERSION:
-        return true;
-    case ZKR_ZNOAUTH:
-        return acls_used();
-    default:
-        return false;
-    }
+    return ONE_OF(rc, ZKR_ELOST, ZKR_ENOTHELD, ZKR_EUNREACHABLE, ZKR_ECLOSED,
+                  ZKR_ENOMEM, ZKR_ZNONODE, ZKR_ZNODEEXISTS, ZKR_ZBADVERSION) ||
+           (rc == ZKR_ZNOAUTH && acls_used());
 }
 
 static void check_stat(const struct write *w, const struct zkr_stat *stat)

@@ -123,17 +123,10 @@ static int ask(const struct writing *w, bool waits, struct zkr_stat *ret_stat)
                            : ask_guarded(w, waits, ret_stat);
 }
 
-static int64_t limit_ms(const struct writing *w)
-{
-    return w->timeout_ms == 0 ? w->process->opts.reply_timeout_ms
-                              : w->timeout_ms;
-}
-
 static void wait_for(struct writing *w)
 {
-    int64_t began = sim_now;
-    int64_t stopped = process_stopped_for(w->process->number);
-    int64_t limit = limit_ms(w);
+    struct call call = oracle_begins(w->process->number);
+    int64_t limit = process_patience(w->process, w->timeout_ms);
     struct zkr_stat stat = { 0 };
     int rc = ask(w, true, &stat);
 
@@ -141,8 +134,7 @@ static void wait_for(struct writing *w)
         w->version = stat.version;
     writes_told(w->write, rc, &stat);
     if (limit > 0)
-        oracle_in_time("a write", w->process->number, began, stopped,
-                       limit * MS);
+        oracle_in_time("a write", &call, limit);
 }
 
 static void write_once(struct writing *w, const struct attempt *a,
@@ -152,7 +144,9 @@ static void write_once(struct writing *w, const struct attempt *a,
     w->write = writes_asked(a, type, path, w->how != PLAIN);
     w->timeout_ms = some_timeout();
     w->write->until =
-        w->timeout_ms < 0 ? INT64_MAX : sim_now + limit_ms(w) * MS;
+        w->timeout_ms < 0
+            ? INT64_MAX
+            : sim_now + process_patience(w->process, w->timeout_ms);
     if (choose(3) > 0) {
         wait_for(w);
         return;

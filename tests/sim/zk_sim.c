@@ -50,7 +50,6 @@ struct zkr__zk {
     int server; /* the next to try */
     int failures;
     struct request *first; /* sent or not, and not answered */
-    struct request *last;
     struct local_watch *watches;
     struct upcall *upcalls;
     int64_t last_sent;
@@ -129,16 +128,12 @@ static void on_quick(void *arg, uint64_t tag)
 static struct upcall *add_upcall(struct zkr__zk *zk)
 {
     struct upcall *u = arena_new(sizeof(*u));
-    struct upcall **end = &zk->upcalls;
 
     if (zk->upcalls == NULL && one_in(50)) {
         zk->slow_until = sim_now + (1 + choose(60)) * MS;
         events_at(zk->slow_until, on_quick, NULL, 0);
     }
-
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = u;
+    APPEND(zk->upcalls, u, next);
     return u;
 }
 
@@ -165,7 +160,6 @@ static void fail_all(struct zkr__zk *zk, int rc)
     for (struct request *r = zk->first; r != NULL; r = r->pending)
         tell_reply(zk, r, rc);
     zk->first = NULL;
-    zk->last = NULL;
 }
 
 static void hang_up(struct zkr__zk *zk)
@@ -236,11 +230,7 @@ static struct request *add_request(struct zkr__zk *zk, int type)
     struct request *r = arena_new(sizeof(*r));
 
     r->type = type;
-    if (zk->last == NULL)
-        zk->first = r;
-    else
-        zk->last->pending = r;
-    zk->last = r;
+    APPEND(zk->first, r, pending);
     return r;
 }
 
@@ -298,8 +288,6 @@ static bool is_watched(const struct zkr__zk *zk, const char *path,
 
 static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
 {
-    struct local_watch **end = &zk->watches;
-
     if (r->watch == NULL || is_unwatch(r->type) ||
         is_watched(zk, r->path, r->watch) ||
         (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR_ZNONODE)))
@@ -307,9 +295,7 @@ static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
     struct local_watch *l = arena_new(sizeof(*l));
     *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR_ZNONODE,
                                r->type == ZKR__ZK_CHILDREN };
-    while (*end != NULL)
-        end = &(*end)->next;
-    *end = l;
+    APPEND(zk->watches, l, next);
 }
 
 /* Tells whether the event uses up the watch. */
@@ -350,8 +336,6 @@ static void on_reply(struct zkr__zk *zk, struct request *r)
         return;
     world_assert(zk->first == r, "an answer out of order");
     zk->first = r->pending;
-    if (zk->first == NULL)
-        zk->last = NULL;
     if (r->type == REQUEST_CLOSE) {
         zk->told = true;
         fiber_wake(zk);
