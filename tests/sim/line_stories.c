@@ -13,13 +13,7 @@
 
 #define CLAIMS 8
 
-/* An asynchronous claim of the session. */
-static struct ours {
-    struct attempt *attempt;
-    bool told;
-    int rc;
-    zkr_grant *grant;
-} ours[CLAIMS];
+static struct asking ours[CLAIMS]; /* claims of the session */
 
 static zkr_session *session;
 static zkr_mutex *mutex;
@@ -88,16 +82,6 @@ static void some_time(void)
 
 /* -- claims ---------------------------------------------------------------- */
 
-static void on_told(int rc, zkr_grant *grant, void *user)
-{
-    struct ours *o = user;
-
-    oracle_told(o->attempt, rc, grant);
-    o->told = true;
-    o->rc = rc;
-    o->grant = grant;
-}
-
 static void expect(int rc)
 {
     WRONG_IF(rc != ZKR_OK, "it cannot be asked for: %s", zkr_error_detail());
@@ -106,8 +90,8 @@ static void expect(int rc)
 static void ask_within(int i, zkr_mutex *m, int64_t timeout_ms,
                        zkr_request **request)
 {
-    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, false, -1) };
-    expect(zkr_mutex_acquire_async(m, timeout_ms, on_told, &ours[i], request));
+    ours[i] = (struct asking){ .attempt = oracle_asked(TELLER, false, -1) };
+    expect(zkr_mutex_acquire_async(m, timeout_ms, on_asked, &ours[i], request));
 }
 
 static void ask_as(int i, zkr_mutex *m)
@@ -122,9 +106,9 @@ static void ask_for(int i)
 
 static void ask_to(int i, bool read, int64_t timeout_ms)
 {
-    ours[i] = (struct ours){ .attempt = oracle_asked(TELLER, read, -1) };
+    ours[i] = (struct asking){ .attempt = oracle_asked(TELLER, read, -1) };
     expect((read ? zkr_rwlock_acquire_read_async
-                 : zkr_rwlock_acquire_write_async)(rwlock, timeout_ms, on_told,
+                 : zkr_rwlock_acquire_write_async)(rwlock, timeout_ms, on_asked,
                                                    &ours[i], NULL));
 }
 

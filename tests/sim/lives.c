@@ -24,14 +24,6 @@ static struct life {
     zkr_session *session;
 } life;
 
-/* An asynchronous acquire. */
-struct asked {
-    struct attempt *attempt;
-    bool told;
-    int rc;
-    zkr_grant *grant;
-};
-
 static bool is_met(void)
 {
     return life.allocation != 0 ? heap_has_refused()
@@ -131,16 +123,7 @@ static void release(zkr_grant *grant)
 
 /* -- acquires that come to nothing ----------------------------------------- */
 
-static void on_asked(int rc, zkr_grant *grant, void *user)
-{
-    struct asked *a = user;
-
-    world_assert(!a->told, "it is told twice");
-    *a = (struct asked){ a->attempt, true, rc, grant };
-    fiber_wake(a);
-}
-
-static void await(struct asked *a)
+static void await(struct asking *a)
 {
     while (!a->told)
         (void)fiber_wait(a, INT64_MAX);
@@ -167,7 +150,7 @@ static void try_in_vain(zkr_mutex *m)
 
 static void give_up(zkr_mutex *m)
 {
-    struct asked a = { 0 };
+    struct asking a = { 0 };
     zkr_request *request;
     zkr_grant *grant;
     int rc = zkr_mutex_acquire(m, 50, &grant);
@@ -204,7 +187,7 @@ static void look_on(const char *node)
 
 static void wait_and_hold(zkr_mutex *m)
 {
-    struct asked a = { 0 };
+    struct asking a = { 0 };
     bool asked = is("an acquire",
                     zkr_mutex_acquire_async(m, -1, on_asked, &a, NULL), ZKR_OK);
 
@@ -308,7 +291,7 @@ static void acquire_rwlock(void)
 
 static void acquire_unfair(void)
 {
-    struct asked next = { 0 };
+    struct asking next = { 0 };
     zkr_unfair_mutex *m;
     zkr_grant *grant;
     bool asked;

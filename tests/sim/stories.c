@@ -411,14 +411,6 @@ STORY_AT_EACH(a_waiter_without_memory_for_a_ghost_is_told, 1, 30, 1,
 
 /* -- what stays ------------------------------------------------------------ */
 
-static zkr_grant *granted_to;
-
-static void on_granted(int rc, zkr_grant *grant, void *user)
-{
-    WRONG_IF(rc != ZKR_OK, "it is told %s", zkr_strerror(rc));
-    granted_to = grant;
-}
-
 /* Regression: the session did not know the node any more, and the next claim
  * did not know whether it had made it: two grants had one token. */
 STORY(a_node_that_stays_is_not_the_next_claims, nothing)
@@ -426,15 +418,15 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
     zkr_session *s = own_session();
     zkr_unfair_mutex *m;
     zkr_grant *first;
+    struct asking next = { 0 };
 
-    granted_to = NULL;
     WRONG_IF(zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m) != ZKR_OK ||
                  zkr_unfair_mutex_acquire(m, -1, &first) != ZKR_OK,
              "cannot begin: %s", zkr_error_detail());
     int64_t token = zkr_grant_token(first);
     cut_of(TELLER, WAY_DOWN,
            world.timeout * 3 / 4); /* longer than a client waits */
-    WRONG_IF(zkr_unfair_mutex_acquire_async(m, -1, on_granted, NULL, NULL) !=
+    WRONG_IF(zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL) !=
                  ZKR_OK,
              "cannot wait: %s", zkr_error_detail());
     fiber_sleep(world.timeout);
@@ -444,12 +436,12 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
     WRONG_IF(zkr_participants_revoke(s, WORLD_PATH "/holder") != ZKR_OK,
              "nobody looks again: %s", zkr_error_detail());
     fiber_sleep(world.timeout);
-    WRONG_IF(granted_to != NULL,
-             "the node that stays is taken for that of the next");
-    while (granted_to == NULL) /* an operator ends the session */
-        fiber_sleep(100 * MS);
-    WRONG_IF(zkr_grant_token(granted_to) <= token, "the token is not higher");
-    zkr_grant_free(granted_to);
+    WRONG_IF(next.told, "the node that stays is taken for that of the next");
+    FIBER_WHILE(!next.told, 100 * MS); /* an operator ends the session */
+    WRONG_IF(next.rc != ZKR_OK || zkr_grant_token(next.grant) <= token,
+             "it is told %s, or the token is not higher",
+             zkr_strerror(next.rc));
+    zkr_grant_free(next.grant);
     zkr_unfair_mutex_free(m);
     (void)zkr_session_close(s);
 }
@@ -500,21 +492,13 @@ STORY(a_break_knows_of_its_own_delete, nothing)
 
 /* -- what may not be read ------------------------------------------------- */
 
-static void on_told(int rc, zkr_grant *grant, void *user)
-{
-    zkr_grant **told = user;
-
-    WRONG_IF(rc != ZKR_OK, "it is told %s", zkr_strerror(rc));
-    *told = grant;
-}
-
 /* The answers to the creates of both are lost. The first one was refused, and
  * takes the node of the second one for its own, because it may not read it.
  * Regression: the second one took it, too, when it could read again. */
 STORY(a_node_that_may_not_be_read_is_taken_once, nothing)
 {
     zkr_session *s = own_session();
-    zkr_grant *grants[2] = { NULL, NULL };
+    struct asking two[2] = { { 0 }, { 0 } };
     zkr_unfair_mutex *m;
 
     WRONG_IF(zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m) != ZKR_OK,
@@ -524,7 +508,7 @@ STORY(a_node_that_may_not_be_read_is_taken_once, nothing)
     cut_of(TELLER, WAY_DOWN,
            world.timeout * 3 / 4); /* longer than a client waits */
     for (int i = 0; i < 2; i++) {
-        WRONG_IF(zkr_unfair_mutex_acquire_async(m, -1, on_told, &grants[i],
+        WRONG_IF(zkr_unfair_mutex_acquire_async(m, -1, on_asked, &two[i],
                                                 NULL) != ZKR_OK,
                  "cannot wait: %s", zkr_error_detail());
         fiber_sleep(20 * MS);
@@ -534,13 +518,13 @@ STORY(a_node_that_may_not_be_read_is_taken_once, nothing)
     }
     acls_deny(ZKR_PERMISSION_READ, 3, TELLER, 2 * world.timeout);
     fiber_sleep(5 * world.timeout);
-    WRONG_IF(grants[0] == NULL || grants[1] != NULL,
-             "one node is taken by %d claims",
-             (grants[0] != NULL) + (grants[1] != NULL));
+    WRONG_IF(!two[0].told || two[1].told, "one node is taken by %d claims",
+             two[0].told + two[1].told);
     for (int i = 0; i < 2; i++) {
-        FIBER_WHILE(grants[i] == NULL, 100 * MS);
-        (void)zkr_grant_release(grants[i]);
-        zkr_grant_free(grants[i]);
+        FIBER_WHILE(!two[i].told, 100 * MS);
+        WRONG_IF(two[i].rc != ZKR_OK, "it is told %s", zkr_strerror(two[i].rc));
+        (void)zkr_grant_release(two[i].grant);
+        zkr_grant_free(two[i].grant);
     }
     zkr_unfair_mutex_free(m);
     (void)zkr_session_close(s);

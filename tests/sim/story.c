@@ -368,6 +368,17 @@ zkr_session *own_session(void)
     return s;
 }
 
+void on_asked(int rc, zkr_grant *grant, void *asking)
+{
+    struct asking *a = asking;
+
+    WRONG_IF(a->told, "it is told twice");
+    *a = (struct asking){ a->attempt, true, rc, grant };
+    if (a->attempt != NULL)
+        oracle_told(a->attempt, rc, grant);
+    fiber_wake(a);
+}
+
 void nothing(void)
 {
 }

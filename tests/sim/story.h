@@ -113,5 +113,15 @@ const struct zkr__claim *await_state(enum zkr__claim_state state);
 
 /* A session of the fiber that tells the story. */
 zkr_session *own_session(void);
+/* An asynchronous acquire, and how it has ended: on_asked() notes it, and tells
+ * the oracle, if it knows of the attempt. */
+struct asking {
+    struct attempt *attempt;
+    bool told;
+    int rc;
+    zkr_grant *grant;
+};
+void on_asked(int rc, zkr_grant *grant, void *asking);
+
 /* Nothing happens to the waiter. */
 void nothing(void);
