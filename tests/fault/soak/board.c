@@ -8,7 +8,7 @@
 
 #include <sys/mman.h>
 
-static struct board *map(const char *dir, int flags)
+struct board *board_open(const char *dir, int flags)
 {
     char path[PATH_MAX];
     struct board *board = MAP_FAILED;
@@ -21,14 +21,4 @@ static struct board *map(const char *dir, int flags)
     if (fd >= 0)
         (void)close(fd);
     return board != MAP_FAILED ? board : NULL;
-}
-
-struct board *board_create(const char *dir)
-{
-    return map(dir, O_CREAT | O_TRUNC);
-}
-
-struct board *board_open(const char *dir)
-{
-    return map(dir, 0);
 }

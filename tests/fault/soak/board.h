@@ -18,6 +18,5 @@ struct board {
     struct seat seats[WORKERS];
 };
 
-/* Make the file, or open it; NULL with errno. */
-struct board *board_create(const char *dir);
-struct board *board_open(const char *dir);
+/* Opens the file, or makes it: O_CREAT and O_TRUNC. NULL with errno. */
+struct board *board_open(const char *dir, int flags);

@@ -92,6 +92,4 @@ void check(const struct evidence *e, struct verdict *ret);
 /* The notes of one run, added to the evidence. */
 void evidence_add(struct evidence *e, int run, const struct note *notes,
                   size_t count);
-void evidence_add_excuse(struct evidence *e, struct excuse excuse);
-void evidence_add_fault(struct evidence *e, struct window window);
 void evidence_free(struct evidence *e);

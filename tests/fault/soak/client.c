@@ -418,7 +418,7 @@ int main(int argc, char **argv)
     if (number < 0 || number >= WORKERS)
         return 64;
     trusting = argc > 5 && strcmp(argv[5], "control") == 0;
-    board = board_open(argv[1]);
+    board = board_open(argv[1], 0);
     if (board == NULL || !take_part(argv[1], 0))
         return 1;
     seat = &board->seats[number];

@@ -12,7 +12,7 @@
 
 enum { END_MS = 60000 };
 
-static bool start_one(struct crew *c, int worker)
+bool crew_start_one(struct crew *c, int worker)
 {
     char number[16];
     char generation[16];
@@ -36,7 +36,7 @@ static bool start_one(struct crew *c, int worker)
 bool crew_start(struct crew *c)
 {
     for (int i = 0; i < WORKERS; i++) {
-        if (!start_one(c, i))
+        if (!crew_start_one(c, i))
             return false;
     }
     return true;
@@ -63,11 +63,6 @@ void crew_kill(struct crew *c, int worker)
         return;
     crew_signal(c, worker, SIGKILL);
     reap(c, worker);
-}
-
-bool crew_replace(struct crew *c, int worker)
-{
-    return start_one(c, worker);
 }
 
 static bool has_ended(void *arg)

@@ -17,8 +17,9 @@ struct crew {
     int generations[WORKERS]; /* how many have been started */
 };
 
-/* Start all clients. False when one cannot be started. */
+/* Start all clients, or one of them anew. False when one cannot be started. */
 bool crew_start(struct crew *c);
+bool crew_start_one(struct crew *c, int worker);
 
 /* Let the clients come to their end. Kills those that have not ended after a
  * while, and returns their number. */
@@ -26,7 +27,6 @@ int crew_finish(struct crew *c);
 
 void crew_signal(const struct crew *c, int worker, int signal);
 void crew_kill(struct crew *c, int worker);
-bool crew_replace(struct crew *c, int worker);
 
 /* Choose `count` different clients; with `holders`, those that hold a lock come
  * first. */

@@ -2,49 +2,6 @@
 /* Turns the notes of a journal into attempts. */
 #include "check.h"
 
-/* Room for one more of `size` bytes: doubles at powers of two. */
-static void *grown(void *array, size_t count, size_t size)
-{
-    if ((count & (count - 1)) != 0)
-        return array;
-    array = realloc(array, (count == 0 ? 1 : 2 * count) * size);
-    if (array == NULL)
-        abort();
-    return array;
-}
-
-static struct attempt *new_attempt(struct evidence *e)
-{
-    e->attempts = grown(e->attempts, e->attempt_count, sizeof(*e->attempts));
-    return &e->attempts[e->attempt_count++];
-}
-
-static void add_owner(struct evidence *e, int64_t session, int run)
-{
-    e->owners = grown(e->owners, e->owner_count, sizeof(*e->owners));
-    e->owners[e->owner_count++] =
-        (struct owner){ .session = session, .run = run };
-}
-
-static void add_update(struct evidence *e, const struct note *n, int lock)
-{
-    e->updates = grown(e->updates, e->update_count, sizeof(*e->updates));
-    e->updates[e->update_count] = *n;
-    e->updates[e->update_count++].c = lock;
-}
-
-void evidence_add_excuse(struct evidence *e, struct excuse excuse)
-{
-    e->excuses = grown(e->excuses, e->excuse_count, sizeof(*e->excuses));
-    e->excuses[e->excuse_count++] = excuse;
-}
-
-void evidence_add_fault(struct evidence *e, struct window window)
-{
-    e->faults = grown(e->faults, e->fault_count, sizeof(*e->faults));
-    e->faults[e->fault_count++] = window;
-}
-
 /* A lease is given in whole ms: it ends at the instant after the last ms that
  * it covers. */
 static void extend(struct attempt *a, int64_t until_ms)
@@ -85,6 +42,21 @@ static void take_note(struct attempt *a, const struct note *n)
     }
 }
 
+static struct attempt *add_attempt(struct evidence *e, int run,
+                                   const struct note *n)
+{
+    PUSH(e->attempts, e->attempt_count,
+         (struct attempt){ .run = run,
+                           .lock = (int)n->a,
+                           .writes = n->b != 0,
+                           .invoked = n->at,
+                           .failed = NEVER,
+                           .granted = NEVER,
+                           .lost = NEVER,
+                           .release = NEVER });
+    return &e->attempts[e->attempt_count - 1];
+}
+
 void evidence_add(struct evidence *e, int run, const struct note *notes,
                   size_t count)
 {
@@ -93,22 +65,16 @@ void evidence_add(struct evidence *e, int run, const struct note *notes,
     for (size_t i = 0; i < count; i++) {
         const struct note *n = &notes[i];
 
-        if (n->kind == NOTE_SESSION)
-            add_owner(e, n->a, run);
-        else if (n->kind == NOTE_INVOKE) {
-            a = new_attempt(e);
-            *a = (struct attempt){ .run = run,
-                                   .lock = (int)n->a,
-                                   .writes = n->b != 0,
-                                   .invoked = n->at,
-                                   .failed = NEVER,
-                                   .granted = NEVER,
-                                   .lost = NEVER,
-                                   .release = NEVER };
-        } else if (a != NULL && n->kind == NOTE_UPDATE)
-            add_update(e, n, a->lock);
-        else if (a != NULL)
+        if (n->kind == NOTE_SESSION) {
+            PUSH(e->owners, e->owner_count, (struct owner){ n->a, run });
+        } else if (n->kind == NOTE_INVOKE) {
+            a = add_attempt(e, run, n);
+        } else if (a != NULL && n->kind == NOTE_UPDATE) {
+            PUSH(e->updates, e->update_count, *n);
+            e->updates[e->update_count - 1].c = a->lock;
+        } else if (a != NULL) {
             take_note(a, n);
+        }
     }
 }
 

@@ -279,7 +279,7 @@ static bool kill_clients(struct nemesis *n)
 static void replace_clients(struct nemesis *n)
 {
     for (int i = 0; i < n->stroke.count; i++) {
-        if (!crew_replace(n->crew, n->stroke.workers[i]))
+        if (!crew_start_one(n->crew, n->stroke.workers[i]))
             n->broken = true;
     }
 }

@@ -4,12 +4,8 @@
 
 #include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "soak.h"
 #include "wait.h"
 
 static void make_path(char path[static PATH_MAX], const char *dir, int worker,
@@ -44,7 +40,6 @@ struct note *journal_read(const char *dir, int worker, int generation,
     char path[PATH_MAX];
     struct note *notes = NULL;
     size_t count = 0;
-    size_t room = 0;
     struct note n;
 
     make_path(path, dir, worker, generation, thread);
@@ -53,13 +48,7 @@ struct note *journal_read(const char *dir, int worker, int generation,
         return NULL;
     while (fscanf(file, " %c %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
                   &n.kind, &n.at, &n.a, &n.b, &n.c) == 5) {
-        if (count == room) {
-            room = 2 * room + 1024;
-            notes = realloc(notes, room * sizeof(*notes));
-            if (notes == NULL)
-                abort();
-        }
-        notes[count++] = n;
+        PUSH(notes, count, n);
     }
     (void)fclose(file);
     *ret_count = count;

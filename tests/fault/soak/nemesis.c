@@ -19,16 +19,6 @@ void nemesis_note(const struct nemesis *n, char kind, int64_t a, int64_t b)
     journal_write(n->journal, kind, a, b, 0);
 }
 
-int nemesis_kinds(void)
-{
-    return fault_count;
-}
-
-const char *nemesis_name(int kind)
-{
-    return faults[kind].name;
-}
-
 int nemesis_find(const char *name)
 {
     for (int i = 0; i < fault_count; i++) {
@@ -95,11 +85,7 @@ static void add_recovery(struct nemesis *n, int lock, int took_ms)
             return;
     }
     nemesis_note(n, NOTE_RECOVERED, lock, took_ms);
-    n->recoveries = realloc(n->recoveries,
-                            (n->recovery_count + 1) * sizeof(*n->recoveries));
-    if (n->recoveries == NULL)
-        abort();
-    n->recoveries[n->recovery_count++] = took_ms;
+    PUSH(n->recoveries, n->recovery_count, took_ms);
 }
 
 static void recover(struct nemesis *n)

@@ -47,10 +47,7 @@ int random_between(int least, int most);
 /* A line in the journal of the test: see journal.h. */
 void nemesis_note(const struct nemesis *n, char kind, int64_t a, int64_t b);
 
-/* How many kinds there are, and their names. */
-int nemesis_kinds(void);
-const char *nemesis_name(int kind);
-/* The number of one; -1 for none. */
+/* The number of a kind; -1 for none. */
 int nemesis_find(const char *name);
 
 /* All kinds, shuffled, each once or as often as it should come in one round: up

@@ -38,7 +38,7 @@ static void add_journal_of_nemesis(const struct crew *crew, struct evidence *e)
             w.stopped = true;
         else if (n->kind == NOTE_HEALED) {
             w.end = n->at;
-            evidence_add_fault(e, w);
+            PUSH(e->faults, e->fault_count, w);
         } else if (n->kind == NOTE_EXPIRE)
             x.session = n->a;
         else if (n->kind == NOTE_DELETE)
@@ -48,7 +48,7 @@ static void add_journal_of_nemesis(const struct crew *crew, struct evidence *e)
             x.at = n->b;
         }
         if (x.session != 0 || x.token != 0 || x.lock >= 0)
-            evidence_add_excuse(e, x);
+            PUSH(e->excuses, e->excuse_count, x);
     }
     free(notes);
 }

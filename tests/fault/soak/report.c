@@ -2,6 +2,8 @@
 /* The report of a soak: its outcome, line by line. */
 #include "report.h"
 
+#include "faults.h"
+
 static int by_value(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
@@ -19,8 +21,8 @@ static void print_faults(const struct nemesis *n)
     int all = 0;
     int kinds = 0;
 
-    for (int i = 0; i < nemesis_kinds(); i++) {
-        printf("%-26s %5d\n", nemesis_name(i), n->counts[i]);
+    for (int i = 0; i < fault_count; i++) {
+        printf("%-26s %5d\n", faults[i].name, n->counts[i]);
         all += n->counts[i];
         kinds += n->counts[i] > 0;
     }

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "faults.h"
 #include "outcome.h"
 #include "wait.h"
 #include "wall_clock.h"
@@ -115,7 +116,7 @@ static void begin(struct part *p, const char *name, bool trusting)
                              .dir = p->dir,
                              .hosts = { all_hosts, proxy_hosts(proxy) },
                              .trusting = trusting,
-                             .board = board_create(p->dir),
+                             .board = board_open(p->dir, O_CREAT | O_TRUNC),
                              .log = STDERR_FILENO };
     p->nemesis =
         (struct nemesis){ .cluster = cluster,
@@ -135,7 +136,7 @@ static void begin(struct part *p, const char *name, bool trusting)
 static void strike(struct part *p, int kind)
 {
     printf("%6.1f  %s\n", (double)(now_ms() - p->began_ms) / 1000,
-           nemesis_name(kind));
+           faults[kind].name);
     (void)fflush(stdout);
     nemesis_strike(&p->nemesis, kind);
 }
@@ -200,18 +201,18 @@ static bool is_good(const struct outcome *o, const struct nemesis *n)
 /* In a short run it may be that nobody is stopped just before an access. */
 static bool is_enough(const struct outcome *o, const struct nemesis *n)
 {
-    int faults = 0;
+    int done = 0;
     int kinds = 0;
 
-    for (int i = 0; i < nemesis_kinds(); i++) {
-        faults += n->counts[i];
+    for (int i = 0; i < fault_count; i++) {
+        done += n->counts[i];
         kinds += n->counts[i] > 0;
     }
     if (getenv("ZKR_FAULT") != NULL)
         return true;
     if (o->seconds < LONG_RUN_S)
-        return kinds >= nemesis_kinds() / SHORT - 1 && o->verdict.handed_on > 0;
-    return o->verdict.grants >= GOAL_GRANTS && faults >= GOAL_FAULTS &&
+        return kinds >= fault_count / SHORT - 1 && o->verdict.handed_on > 0;
+    return o->verdict.grants >= GOAL_GRANTS && done >= GOAL_FAULTS &&
            kinds >= GOAL_KINDS && o->refused >= GOAL_REFUSED;
 }
 

@@ -30,6 +30,21 @@ enum {
 
 #define MS INT64_C(1000000)
 
+/* One more thing at the end of an array, whose room doubles. */
+#define PUSH(array, count, ...)                                                \
+    ((array) = soak_grown(array, count, sizeof(*(array))),                     \
+     (array)[(count)++] = __VA_ARGS__)
+
+static inline void *soak_grown(void *array, size_t count, size_t size)
+{
+    if ((count & (count - 1)) != 0)
+        return array;
+    array = realloc(array, (count == 0 ? 1 : 2 * count) * size);
+    if (array == NULL)
+        abort();
+    return array;
+}
+
 enum recipe { RECIPE_MUTEX, RECIPE_REENTRANT, RECIPE_RWLOCK };
 
 struct lock_spec {

@@ -45,17 +45,14 @@ static void add_life(int lock, const char *name, int64_t owner, int64_t token,
                      int64_t begin_ms, int64_t end_ms)
 {
     struct history *h = &truth[lock];
+    struct life life = { .owner = owner,
+                         .begin = token,
+                         .end = end_ms == INT64_MAX ? INT64_MAX : token + 1,
+                         .begin_ms = begin_ms,
+                         .end_ms = end_ms };
 
-    h->lives = realloc(h->lives, (h->count + 1) * sizeof(*h->lives));
-    assert_non_null(h->lives);
-    h->lives[h->count] =
-        (struct life){ .owner = owner,
-                       .begin = token,
-                       .end = end_ms == INT64_MAX ? INT64_MAX : token + 1,
-                       .begin_ms = begin_ms,
-                       .end_ms = end_ms };
-    (void)snprintf(h->lives[h->count++].name, sizeof(h->lives->name), "%s",
-                   name);
+    (void)snprintf(life.name, sizeof(life.name), "%s", name);
+    PUSH(h->lives, h->count, life);
 }
 
 /* One run of a client, with one grant from `begin` to `end`. */
@@ -87,7 +84,8 @@ static void add_handoff(int run, int64_t token, uint64_t handoff, int64_t begin,
 }
 
 #define EXCUSE(...)                                                            \
-    evidence_add_excuse(&evidence, (struct excuse){ __VA_ARGS__ })
+    PUSH(evidence.excuses, evidence.excuse_count,                              \
+         (struct excuse){ __VA_ARGS__ })
 
 /* Everything but what is expected to be broken. */
 static void assert_broken(const struct verdict *expected)
@@ -346,10 +344,10 @@ TEST(a_node_goes_in_time)
 /* Time begins when the last fault has healed. */
 TEST(a_fault_delays_what_is_due)
 {
-    evidence_add_fault(&evidence,
-                       (struct window){ 1000 * MS, 2000 * MS, false });
-    evidence_add_fault(&evidence,
-                       (struct window){ 3000 * MS, 9000 * MS, false });
+    PUSH(evidence.faults, evidence.fault_count,
+         (struct window){ 1000 * MS, 2000 * MS, false });
+    PUSH(evidence.faults, evidence.fault_count,
+         (struct window){ 3000 * MS, 9000 * MS, false });
     give_up(9000 - 1100 + 2 * SESSION_MS - 10);
     BREAKS(0);
     truth[MUTEX].lives[0].end_ms += 20;

@@ -18,7 +18,6 @@ struct event {
 struct events {
     struct event *all;
     size_t count;
-    size_t room;
     unsigned int voter; /* whose log is being read */
     int64_t near_ms;
 };
@@ -29,36 +28,20 @@ static bool is_of_interest(const struct txn *t)
            strncmp(t->path, DIRECTORY, strlen(DIRECTORY)) == 0;
 }
 
-static bool make_room(struct events *e)
-{
-    struct event *all;
-
-    if (e->count < e->room)
-        return true;
-    e->room = 2 * e->room + 4096;
-    all = realloc(e->all, e->room * sizeof(*all));
-    if (all != NULL)
-        e->all = all;
-    return all != NULL;
-}
-
 static bool add_event(void *user, const struct txn *t)
 {
     struct events *e = user;
 
     if (!is_of_interest(t))
         return true;
-    if (!make_room(e))
-        return false;
-    struct event *event = &e->all[e->count++];
-    *event =
-        (struct event){ .zxid = t->zxid,
-                        .session = t->session,
-                        .type = t->type,
-                        .voters = e->voter,
-                        .time_ms = wall_clock_true(t->time_ms, e->near_ms) };
-    (void)snprintf(event->path, sizeof(event->path), "%.*s",
-                   (int)sizeof(event->path) - 1, t->path);
+    struct event event = { .zxid = t->zxid,
+                           .session = t->session,
+                           .type = t->type,
+                           .voters = e->voter,
+                           .time_ms = wall_clock_true(t->time_ms, e->near_ms) };
+    (void)snprintf(event.path, sizeof(event.path), "%.*s",
+                   (int)sizeof(event.path) - 1, t->path);
+    PUSH(e->all, e->count, event);
     return true;
 }
 
