@@ -60,14 +60,9 @@ static int random_up_to(struct racer *r, int n)
     return rand_r(&r->seed) % (n + 1);
 }
 
-static zkr_session *session_of(const struct racer *r, int number)
+static int session_of(const struct racer *r, int number)
 {
-    return sessions[number % 2 == 0 ? 0 : 1 + r->number % (SESSIONS - 1)];
-}
-
-static zkr_mutex *mutex_of(const struct racer *r, int number, int lock)
-{
-    return mutexes[number % 2 == 0 ? 0 : 1 + r->number % (SESSIONS - 1)][lock];
+    return number % 2 == 0 ? 0 : 1 + r->number % (SESSIONS - 1);
 }
 
 /* A lost grant stays lost, whichever thread asks. */
@@ -109,7 +104,8 @@ static void acquire_and_use(struct racer *r, int number)
     zkr_grant *g = NULL;
 
     atomic_store(&r->doing, "acquire");
-    int rc = zkr_mutex_acquire(mutex_of(r, number, lock), timeout_ms, &g);
+    int rc =
+        zkr_mutex_acquire(mutexes[session_of(r, number)][lock], timeout_ms, &g);
     if (rc == ZKR_OK) {
         oracle_granted(oracles[lock], g);
         grants++;
@@ -129,7 +125,7 @@ static void list(struct racer *r, int number)
 
     atomic_store(&r->doing, "list");
     int rc = zkr_participants_list(
-        session_of(r, number), paths[random_up_to(r, LOCKS - 1)],
+        sessions[session_of(r, number)], paths[random_up_to(r, LOCKS - 1)],
         OPTS(participants, .timeout_ms = OPERATION_MS), &list);
     expect(rc == ZKR_OK || rc == ZKR_EUNREACHABLE, "list", rc);
 }

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 
+#include "scope.h"
 #include "session/session.h"
 #include "wait.h"
 
@@ -24,13 +25,13 @@ struct asking {
 int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                 const char *path)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_grant *first = NULL;
+    int rc =
+        zkr_session_open(hosts,
+                         OPTS(session, .session_timeout_ms = timeout_ms,
+                              .lease_hops = h->hops, .lease_beacon = h->beacon),
+                         &h->session);
 
-    opts.session_timeout_ms = timeout_ms;
-    opts.lease_hops = h->hops;
-    opts.lease_beacon = h->beacon;
-    int rc = zkr_session_open(hosts, &opts, &h->session);
     if (rc == ZKR_OK)
         rc = zkr_mutex_new(h->session, path, NULL, &h->mutex);
     if (rc == ZKR_OK)

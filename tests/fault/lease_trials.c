@@ -47,15 +47,14 @@ struct kind {
                        assume so many hops of pings; 0: they are not */
 };
 
+enum instant { LAST_YES, CLAIMED_END, NAIVE_END, CONNECTED, INSTANTS };
+
 /* One holder in one trial: instants before the end of its session, in ns;
  * negative is too late. */
 struct sample {
     int kind;
     bool believed; /* there was a yes: else the first two mean nothing */
-    int64_t ok;
-    int64_t claimed;
-    int64_t naive;
-    int64_t connected;
+    int64_t before[INSTANTS];
 };
 
 static struct cluster *cluster;
@@ -438,10 +437,10 @@ static void take_sample(int kind, const struct holder *h, int64_t seen)
     samples[sample_count++] =
         (struct sample){ .kind = kind,
                          .believed = b->last_ok != 0,
-                         .ok = end - b->last_ok,
-                         .claimed = end - b->valid_until,
-                         .naive = end - b->naive_until,
-                         .connected = end - b->connected };
+                         .before = { [LAST_YES] = end - b->last_ok,
+                                     [CLAIMED_END] = end - b->valid_until,
+                                     [NAIVE_END] = end - b->naive_until,
+                                     [CONNECTED] = end - b->connected } };
 }
 
 /* Otherwise it would wait for a retransmission, for seconds. */
@@ -465,12 +464,13 @@ static void heal(const struct cast *cast)
 static void print_sample(int number, const struct sample *s)
 {
     printf("%4d  %-23s", number, kinds[s->kind].name);
-    if (s->believed)
-        printf(" %+7.3f %+7.3f", (double)s->ok / 1e9, (double)s->claimed / 1e9);
-    else
-        printf(" %7s %7s", "never", "never");
-    printf(" %+7.3f %+7.3f\n", (double)s->naive / 1e9,
-           (double)s->connected / 1e9);
+    for (int i = 0; i < INSTANTS; i++) {
+        if (s->believed || i > CLAIMED_END)
+            printf(" %+7.3f", (double)s->before[i] / 1e9);
+        else
+            printf(" %7s", "never");
+    }
+    printf("\n");
 }
 
 static void run_trial(int number, int kind)
@@ -536,7 +536,7 @@ static bool is_of(int kind, const struct sample *s)
 }
 
 /* Prints "least median most late", and returns how many were late. */
-static int print_margin(int kind, size_t member, bool believed)
+static int print_margin(int kind, enum instant instant)
 {
     int64_t *values = calloc((size_t)sample_count + 1, sizeof(*values));
     int count = 0;
@@ -544,9 +544,10 @@ static int print_margin(int kind, size_t member, bool believed)
 
     assert_non_null(values);
     for (int i = 0; i < sample_count; i++) {
-        if (!is_of(kind, &samples[i]) || (believed && !samples[i].believed))
+        if (!is_of(kind, &samples[i]) ||
+            (instant <= CLAIMED_END && !samples[i].believed))
             continue;
-        memcpy(&values[count], (char *)&samples[i] + member, sizeof(*values));
+        values[count] = samples[i].before[instant];
         late += values[count++] < 0;
     }
     qsort(values, (size_t)count, sizeof(*values), compare);
@@ -569,44 +570,29 @@ static int count_of(int kind)
     return count;
 }
 
-struct lateness {
-    int ok;
-    int claimed;
-    int naive;
-    int connected;
-};
-
-static struct lateness print_row(int kind)
+/* `late` is how many were. */
+static void print_row(int kind, int late[static INSTANTS])
 {
-    struct lateness late;
-
     printf("%-23s %4d", kind == KINDS ? "all" : kinds[kind].name,
            count_of(kind));
-    late.ok = print_margin(kind, offsetof(struct sample, ok), true);
-    late.claimed = print_margin(kind, offsetof(struct sample, claimed), true);
-    late.naive = print_margin(kind, offsetof(struct sample, naive), false);
-    late.connected =
-        print_margin(kind, offsetof(struct sample, connected), false);
+    for (int i = 0; i < INSTANTS; i++)
+        late[i] = print_margin(kind, (enum instant)i);
     printf("\n");
-    return late;
 }
 
-static struct lateness print_table(void)
+static void print_table(int late[static INSTANTS])
 {
-    struct lateness late = { 0 };
-
     printf("\nSeconds before the session was closed: least, median, most; and "
            "how many were late\n%-23s %4s | %-26s | %-26s | %-26s | %-26s\n",
            "fault", "n", "last yes", "claimed end", "last write + T",
            "connected");
     for (int kind = 0; kind <= KINDS; kind++) {
         if (count_of(kind) > 0)
-            late = print_row(kind);
+            print_row(kind, late);
     }
     printf("sessions that lived on: %d; answers other than yes before the "
            "fault: %ld; deletion seen at most %.3f s after the transaction\n",
            survivors, false_alarms, (double)latest_seen / 1e9);
-    return late;
 }
 
 /* The rules that are not ours must fail somewhere in a long run, or the faults
@@ -618,20 +604,21 @@ TEST(no_lease_outlives_its_session)
     int step = asked > 0 ? 1 : 6;
     int trials = asked > 0 ? asked : (KINDS - first + 5) / 6;
     int only = number_from("ZKR_FAULT", -1);
+    int late[INSTANTS] = { 0 };
 
     samples = calloc((size_t)trials * HOLDERS, sizeof(*samples));
     assert_non_null(samples);
     for (int i = 0; i < trials; i++)
         run_trial(i + 1, (only < 0 ? first + i * step : only) % KINDS);
-    struct lateness late = print_table();
+    print_table(late);
     assert_true(sample_count > survivors); /* most faults hit */
     if (count_of(KINDS) == 0) /* it was a control that was asked for */
         return;
-    assert_int_equal(late.claimed, 0);
-    assert_int_equal(late.ok, 0);
+    assert_int_equal(late[CLAIMED_END], 0);
+    assert_int_equal(late[LAST_YES], 0);
     if (trials >= LONG_RUN) {
-        assert_true(late.naive > 0);
-        assert_true(late.connected > 0);
+        assert_true(late[NAIVE_END] > 0);
+        assert_true(late[CONNECTED] > 0);
     }
 }
 

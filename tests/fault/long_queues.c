@@ -137,11 +137,9 @@ static struct recorder *outcomes[WAITERS];
 
 static void open_waiters(const char *path)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
-    opts.session_timeout_ms = 30000; /* no beat of a lease in between */
-    for (int i = 0; i < WAITERS; i++) {
-        ok(zkr_session_open(proxy_hosts(proxy), &opts, &sessions[i]));
+    for (int i = 0; i < WAITERS; i++) { /* no beat of a lease in between */
+        sessions[i] = open_to(proxy_hosts(proxy),
+                              OPTS(session, .session_timeout_ms = 30000));
         mutexes[i] = new_mutex(sessions[i], path);
     }
 }

@@ -15,7 +15,6 @@ struct oracle {
     pthread_mutex_t mutex; /* guards the rest */
     struct judge_grant *grants;
     size_t count;
-    size_t room;
 };
 
 int number_from(const char *name, int otherwise)
@@ -95,16 +94,6 @@ void oracle_free(struct oracle *o)
     free(o);
 }
 
-static void make_room(struct oracle *o)
-{
-    if (o->count < o->room)
-        return;
-    o->room = o->room == 0 ? 1024 : 2 * o->room;
-    o->grants = realloc(o->grants, o->room * sizeof(*o->grants));
-    if (o->grants == NULL)
-        abort();
-}
-
 /* The calling thread may be late, so the instant is only an upper bound. */
 void oracle_granted(struct oracle *o, zkr_grant *g)
 {
@@ -115,7 +104,9 @@ void oracle_granted(struct oracle *o, zkr_grant *g)
     grant.begin = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
     grant.end = grant.begin;
     (void)pthread_mutex_lock(&o->mutex);
-    make_room(o);
+    o->grants = realloc(o->grants, (o->count + 1) * sizeof(grant));
+    if (o->grants == NULL)
+        abort();
     (void)snprintf(grant.who, sizeof(grant.who), "grant %zu", o->count);
     o->grants[o->count++] = grant;
     (void)pthread_mutex_unlock(&o->mutex);

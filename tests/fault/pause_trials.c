@@ -34,12 +34,13 @@ struct plan {
     int64_t woken; /* by the clock of the lease, in ns */
 };
 
+/* That of a wrong rule comes last: a lease of 5T/12 from going on. */
+enum instant { LAST_YES, CLAIMED_END, PINGED, INSTANTS };
+
 /* Instants before the end of a session, in ns; negative is too late. */
 struct sample {
-    bool believed; /* there was a yes; else `ok` and `claimed` mean nothing */
-    int64_t ok;
-    int64_t claimed;
-    int64_t pinged; /* of a wrong rule: a lease of 5T/12 from going on */
+    bool believed; /* there was a yes; else the first two mean nothing */
+    int64_t before[INSTANTS];
 };
 
 static struct cluster *cluster;
@@ -170,9 +171,9 @@ static void take_sample(int i, const struct server *witness)
     else
         samples[sample_count++] = (struct sample){
             .believed = atomic_load(&seat->valid_until) != 0,
-            .ok = end - atomic_load(&seat->last_ok),
-            .claimed = end - atomic_load(&seat->valid_until),
-            .pinged = end - plans[i].woken - TIMEOUT_MS * MS * 5 / 12,
+            .before = { end - atomic_load(&seat->last_ok),
+                        end - atomic_load(&seat->valid_until),
+                        end - plans[i].woken - TIMEOUT_MS * MS * 5 / 12 },
         };
     if (closed != 0 && end < plans[i].woken)
         assert_int_equal(atomic_load(&seat->last_ok), 0);
@@ -198,31 +199,24 @@ static void run_trial(void)
     }
 }
 
-struct margin {
-    int count;
-    int late;
-    double least; /* in seconds */
-};
-
-static struct margin margin_of(size_t member, bool believed)
+/* Prints how many there were, and the least; returns how many were late. */
+static int print_margin(const char *name, enum instant instant)
 {
-    struct margin m = { 0 };
+    int count = 0;
+    int late = 0;
+    int64_t least = 0;
 
     for (int i = 0; i < sample_count; i++) {
-        int64_t v = *(int64_t *)((char *)&samples[i] + member);
+        int64_t before = samples[i].before[instant];
 
-        if (believed && !samples[i].believed)
+        if (instant != PINGED && !samples[i].believed)
             continue;
-        m.late += v < 0;
-        if (m.count++ == 0 || (double)v / 1e9 < m.least)
-            m.least = (double)v / 1e9;
+        late += before < 0;
+        if (count++ == 0 || before < least)
+            least = before;
     }
-    return m;
-}
-
-static void print_margin(const char *name, struct margin m)
-{
-    printf("%-34s %4d %+8.3f %4d\n", name, m.count, m.least, m.late);
+    printf("%-34s %4d %+8.3f %4d\n", name, count, (double)least / 1e9, late);
+    return late;
 }
 
 /* A first lease took for granted that the client had pinged: 9 of 20 waiters
@@ -230,28 +224,22 @@ static void print_margin(const char *name, struct margin m)
 TEST(a_stopped_process_has_no_lease_beyond_its_session)
 {
     int trials = number_from("ZKR_TRIALS", 1);
-    struct margin ok;
-    struct margin claimed;
-    struct margin pinged;
 
     samples = calloc((size_t)trials * SLEEPERS, sizeof(*samples));
     assert_non_null(samples);
     for (int i = 0; i < trials; i++)
         run_trial();
-    ok = margin_of(offsetof(struct sample, ok), true);
-    claimed = margin_of(offsetof(struct sample, claimed), true);
-    pinged = margin_of(offsetof(struct sample, pinged), false);
     printf("%d processes: of their sessions %d lived on, %d ended while they "
            "were stopped\nseconds before the end of the others: how many, "
            "least, how many late\n",
            trials * SLEEPERS, survivors, ended_asleep);
-    print_margin("last yes", ok);
-    print_margin("claimed end", claimed);
-    print_margin("5T/12 from going on", pinged);
-    assert_int_equal(ok.late, 0);
-    assert_int_equal(claimed.late, 0);
+    int yes_late = print_margin("last yes", LAST_YES);
+    int claimed_late = print_margin("claimed end", CLAIMED_END);
+    int pinged_late = print_margin("5T/12 from going on", PINGED);
+    assert_int_equal(yes_late, 0);
+    assert_int_equal(claimed_late, 0);
     if (trials >= LONG_RUN)
-        assert_true(pinged.late > 0); /* or the pauses were too weak */
+        assert_true(pinged_late > 0); /* or the pauses were too weak */
 }
 
 static int open_rival(void)
