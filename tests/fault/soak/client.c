@@ -14,6 +14,7 @@
 #include "board.h"
 #include "journal.h"
 #include "resource.h"
+#include "scope.h"
 #include "stopwatch.h"
 #include "wait.h"
 
@@ -307,12 +308,12 @@ static void cycle(int lock)
 
 static void open_session(const char *hosts)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    const struct zkr_session_opts *opts =
+        OPTS(session, .session_timeout_ms = SESSION_MS,
+             .flags = trusting ? ZKR_SESSION_NO_LEASE : 0);
     int rc;
 
-    opts.session_timeout_ms = SESSION_MS;
-    opts.flags = trusting ? ZKR_SESSION_NO_LEASE : 0;
-    while ((rc = zkr_session_open(hosts, &opts, &session)) != ZKR_OK) {
+    while ((rc = zkr_session_open(hosts, opts, &session)) != ZKR_OK) {
         (void)fprintf(stderr, "%.3f open %s: %s: %s\n", (double)boot_ns() / 1e9,
                       hosts, zkr_strerror(rc), zkr_error_detail());
         if (atomic_load(&board->stop))
@@ -323,12 +324,11 @@ static void open_session(const char *hosts)
 
 static int make_mutex(int lock)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     bool stays = lock_specs[lock].stays;
 
-    opts.retain_ms = stays ? RETAIN_MS : 0;
-    opts.retain_max = RETAIN_MAX;
-    return zkr_mutex_new(session, lock_specs[lock].path, &opts,
+    return zkr_mutex_new(session, lock_specs[lock].path,
+                         OPTS(lockable, .retain_ms = stays ? RETAIN_MS : 0,
+                              .retain_max = RETAIN_MAX),
                          stays ? &staying : &mutex);
 }
 
