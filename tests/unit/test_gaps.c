@@ -145,6 +145,13 @@ TEST(a_grant_counts_that_is_seen_behind_the_deadline)
 
 /* -- intruders ------------------------------------------------------------- */
 
+/* What one call does. */
+#define STEP(name, call)                                                       \
+    static void name(void)                                                     \
+    {                                                                          \
+        call;                                                                  \
+    }
+
 /* One look at a time, in this gap and for a while after it: the accesses of a
  * look without the lock are not ordered by the next look. */
 enum { LOOKS = 40 };
@@ -169,18 +176,16 @@ static void look_at_session(int i)
     }
 }
 
-static void ask_all(void)
+static void look_often(void (*look)(int i))
 {
     for (int i = 0; i < LOOKS; i++) {
-        look_at_session(i);
+        look(i);
         relax(50000);
     }
 }
 
-static void end_session(void)
-{
-    client_says(ZKR__ZK_EXPIRED);
-}
+STEP(ask_all, look_often(look_at_session))
+STEP(end_session, client_says(ZKR__ZK_EXPIRED))
 
 static void lose_connection(void)
 {
@@ -188,20 +193,9 @@ static void lose_connection(void)
     client_says(ZKR__ZK_CONNECTED);
 }
 
-static void lose_node(void)
-{
-    client_changes_node(NULL);
-}
-
-static void ask_for_lock(void)
-{
-    client_changes_node("__REVOKE__");
-}
-
-static void cancel(void)
-{
-    (void)zkr_lockable_cancel(it.m);
-}
+STEP(lose_node, client_changes_node(NULL))
+STEP(ask_for_lock, client_changes_node("__REVOKE__"))
+STEP(cancel, (void)zkr_lockable_cancel(it.m))
 
 static void listen_for_a_moment(void)
 {
@@ -228,28 +222,10 @@ static void look_at_grant(int i)
     }
 }
 
-static void use_grant(void)
-{
-    for (int i = 0; i < LOOKS; i++) {
-        look_at_grant(i);
-        relax(50000);
-    }
-}
-
-static void verify_grant(void)
-{
-    any_result(zkr_grant_verify(it.g, REPLY_MS));
-}
-
-static void release_grant(void)
-{
-    (void)zkr_grant_release_async(it.g, NULL, NULL);
-}
-
-static void replace_listener(void)
-{
-    (void)zkr_grant_listen(it.g, on_grant, NULL);
-}
+STEP(use_grant, look_often(look_at_grant))
+STEP(verify_grant, any_result(zkr_grant_verify(it.g, REPLY_MS)))
+STEP(release_grant, (void)zkr_grant_release_async(it.g, NULL, NULL))
+STEP(replace_listener, (void)zkr_grant_listen(it.g, on_grant, NULL))
 
 /* What may happen at any time. */
 static void (*const outsiders[])(void) = { ask_all,     end_session,

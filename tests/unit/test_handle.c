@@ -64,12 +64,14 @@ TEST(a_lease_begins_before_the_session_is_asked_for)
 
 TEST(an_open_without_a_handle_does_not_wait)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.connect_timeout_ms = 1000 * 2 * PATIENCE_S;
     client_makes_no_handle(1, ZKR_EHOSTS);
-    assert_int_equal(zkr_session_open("127.0.0.1:2181", &opts, &s), ZKR_EHOSTS);
+    assert_int_equal(zkr_session_open("127.0.0.1:2181",
+                                      OPTS(session, .connect_timeout_ms =
+                                                        1000 * 2 * PATIENCE_S),
+                                      &s),
+                     ZKR_EHOSTS);
     assert_null(s);
 }
 
@@ -403,6 +405,13 @@ TEST(a_break_that_was_put_off_has_broken_nothing)
 static const char *const one_and_a_ghost[] = { "one-lock-0000000001",
                                                "ghost-lock-0000000002" };
 
+static void give_up(zkr_mutex *m, struct outcome *o)
+{
+    ok(zkr_lockable_cancel(m));
+    AWAIT(atomic_load(&o->told));
+    assert_int_equal(o->rc, ZKR_ECANCELED);
+}
+
 /* Its server may find out later, when the claim does not exist any more. */
 TEST(a_ghost_is_not_watched_any_more)
 {
@@ -415,9 +424,7 @@ TEST(a_ghost_is_not_watched_any_more)
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_GET) >= 2); /* it waits for the other one */
     assert_int_equal(client_requests(ZKR__ZK_UNWATCH), 1);
-    ok(zkr_lockable_cancel(m));
-    AWAIT(atomic_load(&o.told));
-    assert_int_equal(o.rc, ZKR_ECANCELED);
+    give_up(m, &o);
 }
 
 /* The leader denies the node while the claim begins a second read of it; there
@@ -437,9 +444,7 @@ TEST(a_ghost_that_is_being_read_is_left_out_later)
     client_goes_on();
     AWAIT(client_requests(ZKR__ZK_GET) >= 2); /* it waits for the other one */
     assert_true(client_requests(ZKR__ZK_CHECK) >= 2);
-    ok(zkr_lockable_cancel(m));
-    AWAIT(atomic_load(&o.told));
-    assert_int_equal(o.rc, ZKR_ECANCELED);
+    give_up(m, &o);
 }
 
 /* A name without a UUID may come back when the directory has been made anew;

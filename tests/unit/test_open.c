@@ -48,13 +48,12 @@ static void await(struct told *told)
 static zkr_session *begin(const char *hosts, uint32_t timeout_ms,
                           uint32_t flags, struct told *told)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     zkr_session *s = NULL;
 
-    opts.connect_timeout_ms = timeout_ms;
-    opts.flags = flags;
     *told = (struct told){ .error = 1 };
-    ok(zkr_session_open_async(hosts, &opts, on_open, told, &s));
+    ok(zkr_session_open_async(
+        hosts, OPTS(session, .connect_timeout_ms = timeout_ms, .flags = flags),
+        on_open, told, &s));
     assert_non_null(s);
     return s;
 }
@@ -284,17 +283,17 @@ TEST(an_open_tries_until_its_deadline)
 
 TEST(one_round_ends_when_all_refuse)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
     client_connects(false);
-    opts.connect_timeout_ms = FOREVER_MS;
-    opts.flags = ZKR_SESSION_ONE_ROUND;
     for (int i = 0; i < 2; i++) {
         zkr_session *s = NULL;
         struct told told;
 
-        assert_int_equal(zkr_session_open(REFUSED ",localhost:1", &opts, &s),
-                         ZKR_EREFUSED);
+        assert_int_equal(
+            zkr_session_open(REFUSED ",localhost:1",
+                             OPTS(session, .connect_timeout_ms = FOREVER_MS,
+                                  .flags = ZKR_SESSION_ONE_ROUND),
+                             &s),
+            ZKR_EREFUSED);
         assert_null(s);
         s = begin(REFUSED, FOREVER_MS, ZKR_SESSION_ONE_ROUND, &told);
         await(&told);

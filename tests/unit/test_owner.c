@@ -195,16 +195,22 @@ TEST(start_does_not_depend_on_when_it_is_asked)
     assert_int_equal(start_of(), start);
 }
 
+/* There until the test ends. */
+static char *many(char c, int count)
+{
+    char *text = (char *)(uintptr_t)textf("%*s", count, "");
+
+    return memset(text, c, (size_t)count);
+}
+
 TEST(longest_label_fits)
 {
     static char program[] = "a-program-with-quite-a-long-name-as-they-have";
-    char label[ZKR_LABEL_MAX + 1];
+    const char *label = many('x', ZKR_LABEL_MAX);
 
     program_invocation_short_name = program;
     fake_host =
         "a-host-with-a-name-of-sixty-four-characters-0123456789.example.c";
-    memset(label, 'x', ZKR_LABEL_MAX);
-    label[ZKR_LABEL_MAX] = '\0';
     write_with(label);
     assert_text("label", label);
     assert_text("program", program);
@@ -215,21 +221,14 @@ TEST(longest_label_fits)
  * the holder are kept. */
 TEST(nastiest_names_fit)
 {
-    static char program[200];
-    char label[ZKR_LABEL_MAX + 1];
-    char host[65];
+    const char *label = many('"', ZKR_LABEL_MAX);
 
-    memset(label, '"', ZKR_LABEL_MAX);
-    label[ZKR_LABEL_MAX] = '\0';
-    memset(host, '\\', 64);
-    host[64] = '\0';
-    memset(program, '"', sizeof(program) - 1);
-    program_invocation_short_name = program;
-    fake_host = host;
+    program_invocation_short_name = many('"', 199);
+    fake_host = many('\\', 64);
     ok(pthread_setname_np(pthread_self(), "\\\\\\\\\\\\\\\"\"\"\"\""));
     write_with(label);
     assert_text("label", label);
-    assert_text("host", host);
+    assert_text("host", fake_host);
     assert_number("pid", getpid());
     assert_number("tid", gettid());
     (void)start_of();
@@ -238,16 +237,12 @@ TEST(nastiest_names_fit)
 /* A record of the greatest length is whole. */
 TEST(nothing_is_dropped_that_fits)
 {
-    static char program[64], host[65], label[ZKR_LABEL_MAX + 1];
     size_t longest = 0;
 
-    memset(host, '\\', sizeof(host) - 1);
-    memset(program, '"', sizeof(program) - 1);
-    program_invocation_short_name = program;
-    fake_host = host;
-    for (size_t i = 0; i < ZKR_LABEL_MAX; i++) {
-        label[i] = 'x';
-        write_with(label);
+    program_invocation_short_name = many('"', 63);
+    fake_host = many('\\', 64);
+    for (int i = 1; i <= ZKR_LABEL_MAX; i++) {
+        write_with(many('x', i));
         size_t len = json_dumpb(json, NULL, 0, JSON_COMPACT);
         longest = len > longest ? len : longest;
     }
@@ -261,14 +256,9 @@ TEST(nothing_is_dropped_that_fits)
 TEST(nastiest_names_fit_beside_a_claim)
 {
     const char *claim = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";
-    char label[ZKR_LABEL_MAX + 1];
-    char host[65];
+    const char *label = many('"', ZKR_LABEL_MAX);
 
-    memset(label, '"', ZKR_LABEL_MAX);
-    label[ZKR_LABEL_MAX] = '\0';
-    memset(host, '\\', 64);
-    host[64] = '\0';
-    fake_host = host;
+    fake_host = many('\\', 64);
     write_of((struct zkr__owner){ .label = label,
                                   .claim = claim,
                                   .within = INT64_MIN,
