@@ -294,18 +294,13 @@ static void play_with(const struct play *p, void (*const intruders[])(void),
 
 /* -- calls ----------------------------------------------------------------- */
 
-static void is_one_of(int rc, const int *codes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (rc == codes[i])
-            return;
-    }
-    fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
-}
-
-#define IS(rc, ...)                                                            \
-    is_one_of(rc, (const int[]){ __VA_ARGS__ },                                \
-              COUNT(((const int[]){ __VA_ARGS__ })))
+#define IS(call, ...)                                                          \
+    do {                                                                       \
+        int is_rc = (call);                                                    \
+                                                                               \
+        if (!ONE_OF(is_rc, __VA_ARGS__))                                       \
+            fail_msg("%s: %s", zkr_strerror(is_rc), zkr_error_detail());       \
+    } while (0)
 
 static void any_acquire(void)
 {

@@ -152,15 +152,12 @@ static void assert_order(const struct vector *v, size_t count, uint32_t markers)
 }
 
 /* A name of `len` times `c`, between a head and a tail. */
-static char *long_name(const char *head, char c, size_t len, const char *tail)
+static char *long_name(const char *head, char c, int len, const char *tail)
 {
-    size_t head_len = strlen(head);
-    char *name = malloc(head_len + len + strlen(tail) + 1);
+    char *name = NULL;
 
-    assert_non_null(name);
-    memcpy(name, head, head_len);
-    memset(name + head_len, c, len);
-    memcpy(name + head_len + len, tail, strlen(tail) + 1);
+    assert_true(asprintf(&name, "%s%*s%s", head, len, "", tail) >= 0);
+    memset(name + strlen(head), c, (size_t)len);
     return name;
 }
 
@@ -338,27 +335,27 @@ TEST(bytes_above_ascii_are_only_bytes)
 
 TEST(very_long_names_are_read)
 {
-    enum { LONG = 64 * 1024 };
-    char *name = long_name("", 'a', LONG, "lock-0000000042");
+    static const struct {
+        const char *head;
+        char c;
+        const char *tail;
+        enum zkr__kind kind;
+        int64_t seq;
+    } rows[] = {
+        { "", 'a', "lock-0000000042", ZKR__EXCLUSIVE, 42 },
+        { "lock-", '0', "7", ZKR__EXCLUSIVE, 7 },
+        { "lock-", '9', "", ZKR__FOREIGN, UNTOUCHED },
+        { "lock-", '-', "5", ZKR__FOREIGN, UNTOUCHED },
+        { "", '1', "", ZKR__FOREIGN, UNTOUCHED },
+    };
 
-    assert_exclusive(name, 42);
-    free(name);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *name =
+            long_name(rows[i].head, rows[i].c, 64 * 1024, rows[i].tail);
 
-    name = long_name("lock-", '0', LONG, "7");
-    assert_exclusive(name, 7);
-    free(name);
-
-    name = long_name("lock-", '9', LONG, "");
-    assert_foreign(name);
-    free(name);
-
-    name = long_name("lock-", '-', LONG, "5");
-    assert_foreign(name);
-    free(name);
-
-    name = long_name("", '1', LONG, "");
-    assert_foreign(name);
-    free(name);
+        assert_parses(name, mutex_markers, rows[i].kind, rows[i].seq);
+        free(name);
+    }
 }
 
 TEST(nothing_contends_without_markers)

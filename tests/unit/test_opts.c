@@ -126,14 +126,12 @@ TEST(forgotten_size_is_told)
 
 TEST(sizes_that_cannot_be_are_refused)
 {
-    struct v2 caller = { .size = sizeof(struct v1) - 1 };
+    static const size_t sizes[] = { sizeof(struct v1) - 1, 4097, SIZE_MAX };
     struct v2 opts;
 
-    assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
-    caller.size = 4097;
-    assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
-    caller.size = SIZE_MAX;
-    assert_int_equal(load(&opts, &caller), ZKR_EINVAL);
+    for (size_t i = 0; i < COUNT(sizes); i++)
+        assert_int_equal(load(&opts, &(struct v2){ .size = sizes[i] }),
+                         ZKR_EINVAL);
 }
 
 TEST(the_largest_size_is_read)
@@ -147,9 +145,6 @@ TEST(the_largest_size_is_read)
     memset(u.bytes + sizeof(u.caller), 0, sizeof(u) - sizeof(u.caller));
     ok(load(&opts, &u));
     assert_int_equal(opts.flags, 9);
-    u.caller.size = 4097;
-    assert_int_equal(load(&opts, &u), ZKR_EINVAL);
-    u.caller.size = 4096;
     u.bytes[4095] = 1;
     assert_int_equal(load(&opts, &u), ZKR_EINVAL);
 }
@@ -186,13 +181,4 @@ TEST(an_answer_needs_a_size)
     dst.size = 4097;
     assert_int_equal(zkr__answer_begin(&dst, sizeof(struct v1), "thing"),
                      ZKR_EINVAL);
-}
-
-TEST(initializers_set_the_size)
-{
-    struct zkr_lockable_opts mutex = ZKR_LOCKABLE_OPTS_INIT;
-    struct zkr_session_opts session = ZKR_SESSION_OPTS_INIT;
-
-    assert_int_equal(mutex.size, sizeof(mutex));
-    assert_int_equal(session.size, sizeof(session));
 }

@@ -36,6 +36,17 @@ static inline void any_result(int result)
 {
 }
 
+/* Tells whether the value is one of those. */
+#define ONE_OF(value, ...)                                                     \
+    is_one_of(value, (const int[]){ __VA_ARGS__ },                             \
+              COUNT(((const int[]){ __VA_ARGS__ })))
+static inline bool is_one_of(int value, const int *values, size_t count)
+{
+    while (count > 0 && values[count - 1] != value)
+        count--;
+    return count > 0;
+}
+
 /* Source: Marsaglia, "Xorshift RNGs" (2003). The state must not be 0. */
 static inline uint64_t unit_random(uint64_t *state)
 {
