@@ -75,6 +75,13 @@ static bool fails(const char *what)
     return true;
 }
 
+/* A call that returns `wrong` when it fails. */
+#define FAILING(type, name, wrong, parameters, ...)                            \
+    WRAP(type, name, parameters)                                               \
+    {                                                                          \
+        return fails(#name) ? (wrong) : __real_##name(__VA_ARGS__);            \
+    }
+
 /* -- memory ---------------------------------------------------------------- */
 
 static void *count(void *p)
@@ -102,9 +109,6 @@ WRAP(char *, strndup, (const char *text, size_t len))
 {
     return fails("strndup") ? NULL : count(__real_strndup(text, len));
 }
-
-int __wrap_asprintf(char **text, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* In that case the contents of `text` must not be used. */
 int __wrap_asprintf(char **text, const char *format, ...)
@@ -141,25 +145,13 @@ static void give(void *p)
 }
 
 /* -- descriptors ----------------------------------------------------------- */
-WRAP(int, open64, (const char *path, int flags, ...))
-{
-    return fails("open") ? -1 : __real_open64(path, flags, 0666);
-}
 
-WRAP(int, openat64, (int dir, const char *path, int flags, ...))
-{
-    return fails("openat") ? -1 : __real_openat64(dir, path, flags, 0666);
-}
-
-WRAP(FILE *, fopen64, (const char *path, const char *mode))
-{
-    return fails("fopen") ? NULL : __real_fopen64(path, mode);
-}
-
-WRAP(int, socket, (int domain, int type, int protocol))
-{
-    return fails("socket") ? -1 : __real_socket(domain, type, protocol);
-}
+FAILING(int, open64, -1, (const char *path, int flags, ...), path, flags, 0666)
+FAILING(int, openat64, -1, (int dir, const char *path, int flags, ...), dir,
+        path, flags, 0666)
+FAILING(FILE *, fopen64, NULL, (const char *path, const char *mode), path, mode)
+FAILING(int, socket, -1, (int domain, int type, int protocol), domain, type,
+        protocol)
 
 /* The descriptor is closed all the same. */
 WRAP(int, close, (int fd))
@@ -177,21 +169,14 @@ WRAP(int, fclose, (FILE * f))
 }
 
 /* -- what is done with them ------------------------------------------------ */
-WRAP(ssize_t, read, (int fd, void *data, size_t size))
-{
-    return fails("read") ? -1 : __real_read(fd, data, size > 7 ? 7 : size);
-}
+
+FAILING(ssize_t, read, -1, (int fd, void *data, size_t size), fd, data,
+        size > 7 ? 7 : size)
 
 /* It never takes all bytes at once. */
-WRAP(ssize_t, write, (int fd, const void *data, size_t size))
-{
-    return fails("write") ? -1 : __real_write(fd, data, size > 7 ? 7 : size);
-}
-
-WRAP(char *, fgets, (char *line, int size, FILE *f))
-{
-    return fails("fgets") ? NULL : __real_fgets(line, size, f);
-}
+FAILING(ssize_t, write, -1, (int fd, const void *data, size_t size), fd, data,
+        size > 7 ? 7 : size)
+FAILING(char *, fgets, NULL, (char *line, int size, FILE *f), line, size, f)
 
 /* Syncing is skipped: disks are slow, and no machine crashes here. */
 int __wrap_fsync(int fd);
@@ -200,49 +185,24 @@ int __wrap_fsync(int fd)
     return fails("fsync") ? -1 : 0;
 }
 
-WRAP(int, flock, (int fd, int how))
-{
-    return fails("flock") ? -1 : __real_flock(fd, how);
-}
-
-WRAP(int, fstat64, (int fd, struct stat64 *s))
-{
-    return fails("fstat") ? -1 : __real_fstat64(fd, s);
-}
-
-WRAP(int, fstatat64, (int dir, const char *path, struct stat64 *s, int flags))
-{
-    return fails("fstatat") ? -1 : __real_fstatat64(dir, path, s, flags);
-}
-
-WRAP(int, renameat, (int from, const char *a, int to, const char *b))
-{
-    return fails("renameat") ? -1 : __real_renameat(from, a, to, b);
-}
-
-WRAP(int, unlinkat, (int dir, const char *path, int flags))
-{
-    return fails("unlinkat") ? -1 : __real_unlinkat(dir, path, flags);
-}
-
-WRAP(int, connect, (int fd, const struct sockaddr *to, socklen_t len))
-{
-    return fails("connect") ? -1 : __real_connect(fd, to, len);
-}
-
-WRAP(int, poll, (struct pollfd * fds, nfds_t n, int ms))
-{
-    return fails("poll") ? -1 : __real_poll(fds, n, ms);
-}
-
-WRAP(int, getsockopt,
-     (int fd, int level, int name, void *value, socklen_t *len))
-{
-    return fails("getsockopt") ? -1
-                               : __real_getsockopt(fd, level, name, value, len);
-}
+FAILING(int, flock, -1, (int fd, int how), fd, how)
+FAILING(int, fstat64, -1, (int fd, struct stat64 *s), fd, s)
+FAILING(int, fstatat64, -1,
+        (int dir, const char *path, struct stat64 *s, int flags), dir, path, s,
+        flags)
+FAILING(int, renameat, -1, (int from, const char *a, int to, const char *b),
+        from, a, to, b)
+FAILING(int, unlinkat, -1, (int dir, const char *path, int flags), dir, path,
+        flags)
+FAILING(int, connect, -1, (int fd, const struct sockaddr *to, socklen_t len),
+        fd, to, len)
+FAILING(int, poll, -1, (struct pollfd * fds, nfds_t n, int ms), fds, n, ms)
+FAILING(int, getsockopt, -1,
+        (int fd, int level, int name, void *value, socklen_t *len), fd, level,
+        name, value, len)
 
 /* -- the system ------------------------------------------------------------ */
+
 WRAP(int, getaddrinfo,
      (const char *host, const char *port, const struct addrinfo *hints,
       struct addrinfo **info))
@@ -260,7 +220,4 @@ WRAP(void, freeaddrinfo, (struct addrinfo * info))
     __real_freeaddrinfo(info);
 }
 
-WRAP(int, gethostname, (char *name, size_t size))
-{
-    return fails("gethostname") ? -1 : __real_gethostname(name, size);
-}
+FAILING(int, gethostname, -1, (char *name, size_t size), name, size)
