@@ -25,12 +25,15 @@ void call_clean(struct attempt *a)
         return __VA_ARGS__;                                                    \
     }
 
+#define PREPARE(name, ...)                                                     \
+    static void name(struct attempt *a)                                        \
+    {                                                                          \
+        __VA_ARGS__;                                                           \
+    }
+
 /* -- the mutex ------------------------------------------------------------ */
 
-static void with_mutex(struct attempt *a)
-{
-    a->lock = new_mutex(a->session, a->path);
-}
+PREPARE(with_mutex, a->lock = new_mutex(a->session, a->path))
 
 static void with_grant(struct attempt *a)
 {
@@ -70,24 +73,16 @@ static int nothing_that_waits(struct attempt *a)
 
 /* -- other locks ---------------------------------------------------------- */
 
-static void with_reentrant(struct attempt *a)
-{
-    a->lock = NEW(reentrant_mutex, a->session, a->path, NULL);
-}
+PREPARE(with_reentrant,
+        a->lock = NEW(reentrant_mutex, a->session, a->path, NULL))
 
 CALL(acquire_reentrant, zkr_reentrant_mutex_acquire(a->lock, DEADLINE_MS))
 
-static void with_unfair(struct attempt *a)
-{
-    a->lock = NEW(unfair_mutex, a->session, a->path, NULL);
-}
+PREPARE(with_unfair, a->lock = NEW(unfair_mutex, a->session, a->path, NULL))
 
 CALL(acquire_unfair, zkr_unfair_mutex_acquire(a->lock, DEADLINE_MS, &a->result))
 
-static void with_rwlock(struct attempt *a)
-{
-    a->lock = NEW(rwlock, a->session, a->path, NULL);
-}
+PREPARE(with_rwlock, a->lock = NEW(rwlock, a->session, a->path, NULL))
 
 static void with_write_grant(struct attempt *a)
 {
@@ -118,14 +113,9 @@ CALL(break_it, zkr_participants_break(a->session, zkr_grant_node(a->grant),
 
 /* -- sessions ------------------------------------------------------------- */
 
-static void with_nothing(struct attempt *a)
-{
-}
+PREPARE(with_nothing, (void)a)
 
-static void with_session(struct attempt *a)
-{
-    a->own = calls_session(a->hosts);
-}
+PREPARE(with_session, a->own = calls_session(a->hosts))
 
 CALL(open_it,
      zkr_session_open(a->hosts, OPTS(session, .connect_timeout_ms = CONNECT_MS),

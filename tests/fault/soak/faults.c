@@ -20,6 +20,19 @@ static struct server *hit(const struct nemesis *n)
     return cluster_server(n->cluster, n->stroke.host);
 }
 
+/* A fault that always succeeds, or its end, by one call. */
+#define STRIKE(name, call)                                                     \
+    static bool name(struct nemesis *n)                                        \
+    {                                                                          \
+        call;                                                                  \
+        return true;                                                           \
+    }
+#define HEAL(name, call)                                                       \
+    static void name(struct nemesis *n)                                        \
+    {                                                                          \
+        call;                                                                  \
+    }
+
 /* Servers */
 
 static void restart(struct nemesis *n)
@@ -28,22 +41,9 @@ static void restart(struct nemesis *n)
         n->broken = true;
 }
 
-static bool kill_host(struct nemesis *n)
-{
-    server_kill9(hit(n));
-    return true;
-}
-
-static bool pause_host(struct nemesis *n)
-{
-    server_pause(hit(n));
-    return true;
-}
-
-static void resume(struct nemesis *n)
-{
-    server_resume(hit(n));
-}
+STRIKE(kill_host, server_kill9(hit(n)))
+STRIKE(pause_host, server_pause(hit(n)))
+HEAL(resume, server_resume(hit(n)))
 
 /* A server that cannot write its log leaves the ensemble, or exits. */
 static bool does_not_serve(void *server)
@@ -83,11 +83,7 @@ static void cut(struct nemesis *n, int a, int b)
     cluster_block(n->cluster, b, a);
 }
 
-static bool cut_follower(struct nemesis *n)
-{
-    cut(n, n->stroke.follower, n->stroke.leader);
-    return true;
-}
+STRIKE(cut_follower, cut(n, n->stroke.follower, n->stroke.leader))
 
 /* The followers notice at once, and elect; the leader does not. */
 static bool isolate_leader(struct nemesis *n)
@@ -111,17 +107,8 @@ static void mend_servers(struct nemesis *n)
     }
 }
 
-static bool cut_requests(struct nemesis *n)
-{
-    cluster_block(n->cluster, HERE, n->stroke.host);
-    return true;
-}
-
-static bool cut_replies(struct nemesis *n)
-{
-    cluster_block(n->cluster, n->stroke.host, HERE);
-    return true;
-}
+STRIKE(cut_requests, cluster_block(n->cluster, HERE, n->stroke.host))
+STRIKE(cut_replies, cluster_block(n->cluster, n->stroke.host, HERE))
 
 /* From two of the servers. */
 static bool cut_clients(struct nemesis *n)
@@ -131,10 +118,7 @@ static bool cut_clients(struct nemesis *n)
     return true;
 }
 
-static void mend_clients(struct nemesis *n)
-{
-    cluster_heal(n->cluster);
-}
+HEAL(mend_clients, cluster_heal(n->cluster))
 
 static bool reset(struct nemesis *n)
 {
@@ -144,10 +128,7 @@ static bool reset(struct nemesis *n)
     return true;
 }
 
-static void open_proxy(struct nemesis *n)
-{
-    proxy_heal(n->proxy);
-}
+HEAL(open_proxy, proxy_heal(n->proxy))
 
 /* A server takes one request at a time, and refuses the requests that had to
  * wait. */
@@ -209,16 +190,8 @@ static bool swallow_deletes(struct nemesis *n)
     return done > 0;
 }
 
-static bool delay_replies(struct nemesis *n)
-{
-    proxy_set_latency(n->proxy, random_between(50, 800));
-    return true;
-}
-
-static void hurry(struct nemesis *n)
-{
-    proxy_set_latency(n->proxy, 0);
-}
+STRIKE(delay_replies, proxy_set_latency(n->proxy, random_between(50, 800)))
+HEAL(hurry, proxy_set_latency(n->proxy, 0))
 
 /* Sessions and clients */
 
@@ -358,14 +331,8 @@ static bool jump(struct nemesis *n)
     return true;
 }
 
-static void jump_back(struct nemesis *n)
-{
-    set_clocks(n, 0);
-}
-
-static void nothing(struct nemesis *n)
-{
-}
+HEAL(jump_back, set_clocks(n, 0))
+HEAL(nothing, (void)n)
 
 enum { T = SESSION_MS, LONG = SESSION_MS + SOAK_TICK_MS };
 
