@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The applications: the threads of the processes open sessions, acquire locks,
  * and close. */
-#include "enters.h"
-#include "follows.h"
-#include "gathers.h"
-#include "told.h"
 #include "users.h"
 
 /* An asynchronous acquire, for which no thread waits in the library. */

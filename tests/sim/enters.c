@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who enter a double barrier and leave it; and its oracle, which judges
  * by the nodes that are committed. */
-#include "enters.h"
 
-#include "gathers.h"
 #include "oracle.h"
 
 #define READY "ready"

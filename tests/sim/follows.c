@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of watches that last: what each has told must be so in the end. */
-#include "follows.h"
+#include "oracle.h"
 
 #include "client.h"
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who count, and who wait at a barrier; and the oracle of both, which
  * judges by the committed transactions. */
-#include "gathers.h"
 
-#include "enters.h"
 #include "frontend.h"
 #include "oracle.h"
 

@@ -5,7 +5,7 @@
  * A grant lasts until the claim leaves, or until its node is deleted, whichever
  * comes first. In this time no claim that conflicts may be granted, of this
  * session or of another. */
-#include "held.h"
+#include "oracle.h"
 
 #include <limits.h>
 

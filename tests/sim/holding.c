@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Holding: the calls that users make with a grant, until they give it back. */
 #include "client.h"
-#include "told.h"
 #include "users.h"
-#include "writes.h"
 
 /* Only its own thread gives a counted lock back. */
 static bool counts(const struct thread *t)

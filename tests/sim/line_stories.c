@@ -7,9 +7,8 @@
 
 #include "client.h"
 #include "lock/locks.h"
+#include "oracle.h"
 #include "session/session.h"
-#include "told.h"
-#include "writes.h"
 
 #define CLAIMS 8
 

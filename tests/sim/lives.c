@@ -5,9 +5,8 @@
 
 #include "client.h"
 #include "heap.h"
+#include "oracle.h"
 #include "report.h"
-#include "told.h"
-#include "writes.h"
 
 #define DEEP_PATH "/locks/deep/within/lock"
 /* More requests than a life has. */

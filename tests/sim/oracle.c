@@ -4,10 +4,6 @@
 #include "oracle.h"
 
 #include "client.h"
-#include "enters.h"
-#include "gathers.h"
-#include "held.h"
-#include "writes.h"
 
 /* Timers are exact here. */
 #define SLACK_MS 1

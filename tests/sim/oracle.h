@@ -4,7 +4,9 @@
 #pragma once
 
 #include "ensemble.h"
+#include "lock/claim.h"
 #include "world.h"
+#include "zk/zk.h"
 
 /* One acquire, as the user sees it. */
 struct attempt {
@@ -99,3 +101,110 @@ void deletes_committed(const struct attempt *attempts, const struct txn *txn);
 /* To be called when every thread and every client has done what it can do at
  * this instant. */
 void states_quiet(void);
+
+/* -- held.c: grants, at the moment when the library makes them ------------- */
+
+/* A claim has moved to that state. */
+void held_moved(const struct zkr__claim *c, int state);
+
+/* Tells whether claims held both at some time, as far as the library knew. */
+bool held_at_once(const struct node *a, const struct node *b);
+
+/* Tells whether any claim holds the lock, by a node that is there. */
+bool held_by_anybody(void);
+
+/* Returns the node of a claim that holds the lock against the attempt, although
+ * that one has a node: from now on no write of it must be made; or NULL. */
+const struct node *held_against(const struct attempt *a);
+
+/* -- told.c: what listeners are told, and in which order ------------------- */
+
+/* zkr_grant_listen() and zkr_session_listen(), with a judge before the callback
+ * of the user, which may be NULL. */
+void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
+                   void *user);
+void told_of_session(int process, zkr_session *session, zkr_session_fn fn,
+                     void *user, zkr_listener **ret_listener);
+
+/* The listener of that grant, or session, is about to be removed, and then it
+ * has been: from then on it must not be called. */
+void told_ends(const void *object);
+void told_ended(const void *object);
+
+/* To be called when nothing is under way: every change must have been
+ * reported. */
+void told_quiet(void);
+
+/* -- writes.c: the results of the writes of users -------------------------- */
+
+struct write {
+    struct write *next;
+    const struct attempt *attempt; /* by whose grant */
+    int number;
+    bool guarded; /* else it may come late */
+    bool late;    /* asked for when its attempt had been given back */
+    enum zkr__zk_type type;
+    const char *path; /* as the servers know it */
+    const char
+        *data; /* as the servers know it, unlike that of any other write */
+    int64_t asked;
+    int64_t until; /* its deadline; 0 when nobody has said */
+    bool sent;     /* the client was given it */
+    int64_t made;  /* the version that has it; or 0 */
+    int told;      /* how often */
+    int rc;
+};
+
+/* To be called before the write. No two deletes have the same path. */
+struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
+                           const char *path, bool guarded);
+/* Another thread is about to give the lock back. */
+void writes_race(const struct attempt *a);
+void writes_sent(const struct request *r, int session);
+void writes_told(struct write *w, int rc, const struct zkr_stat *stat);
+
+void writes_committed(int64_t version, const struct txn *txn);
+void writes_end(void);
+
+/* -- follows.c: users who watch, and what their watches tell --------------- */
+
+/* A user watches something, or stops to watch something. */
+void user_follows(struct process *p);
+
+/* Tells whether what all watches have told last is what their servers show. */
+bool follows_agree(void);
+
+/* Says which does not, and fails. */
+void follows_fail(void);
+
+/* Frees the watches of a process. */
+void follows_end(const struct process *p);
+
+/* -- gathers.c: users who count, and who wait at a barrier ----------------- */
+
+/* A user adds to the counter, or sets the barrier, removes it, or waits, or
+ * wants to meet others at the double barrier. */
+void user_gathers(struct process *p);
+
+/* The result of a call of one of them must be one of those that are
+ * documented. */
+void gathers_check(const struct process *p, const char *what, int rc);
+
+void gathers_committed(const struct txn *txn);
+void gathers_end(void);
+
+/* -- enters.c: users who enter a double barrier and leave it --------------- */
+
+#define DOUBLE_PATH "/locks/both"
+
+/* A user wants to meet others: from now on users come to the barrier. */
+void enters_begin(void);
+/* Tells whether there is a double barrier. */
+bool enters_begun(void);
+/* Tells whether it has fewer users than it is for. */
+bool enters_wanted(void);
+
+/* A user enters, and leaves, up to three times. */
+void user_enters(struct process *p);
+
+void enters_committed(int64_t version, const struct txn *txn);

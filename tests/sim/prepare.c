@@ -2,8 +2,8 @@
 /* The leader's side of requests and sessions: makes a transaction of each. */
 #include "ensemble.h"
 
-#include "enters.h"
 #include "frontend.h"
+#include "oracle.h"
 
 static struct txn *propose(enum txn_kind kind, struct request *r)
 {

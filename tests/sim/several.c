@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who need several mutexes: by a multi-lock, or one by one in its
  * order. */
-#include "held.h"
 #include "users.h"
 
 #define CHAINS_MAX 3

@@ -4,10 +4,10 @@
 
 #include "client.h"
 #include "lock/locks.h"
+#include "oracle.h"
 #include "runs.h"
 #include "scope.h"
 #include "session/session.h"
-#include "told.h"
 
 /* Each time, and the faults in it. */
 #define TIMES 2

@@ -5,9 +5,8 @@
  * The judge sees each change where the library makes it, in zkr__sm_move(), and
  * notes it for the listener that is registered at that moment. A listener that
  * falls too far behind must be told of the latest only. */
-#include "told.h"
 
-#include "held.h"
+#include "oracle.h"
 #include "report.h"
 #include "session/session.h"
 

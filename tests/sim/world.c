@@ -6,11 +6,9 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "follows.h"
 #include "heap.h"
-#include "held.h"
+#include "oracle.h"
 #include "report.h"
-#include "told.h"
 
 OF_SCHEDULE struct world world;
 const char *const world_paths[] = { "/locks/items", WORLD_PATH,

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle of the writes of users: judges the reported result of each by the
  * committed transactions. */
-#include "writes.h"
 
-#include "enters.h"
 #include "frontend.h"
-#include "held.h"
+#include "oracle.h"
 
 static OF_SCHEDULE struct write *writes;
 static OF_SCHEDULE int write_count;

@@ -2,7 +2,6 @@
 /* Users who write the data that the lock protects, with guarded writes mostly.
  */
 #include "users.h"
-#include "writes.h"
 
 #define SHARED_PATH "/locks/data"
 
