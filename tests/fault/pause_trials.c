@@ -8,10 +8,16 @@
  * stopped again, before they can learn of it. Each asks every millisecond
  * whether it holds. ZKR_TRIALS is the number of trials, ZKR_SEED repeats the
  * times of an earlier run. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "holder.h"
 #include "oracle.h"
 #include "scope.h"
-#include "sleeper.h"
+#include "spawn.h"
 #include "txn_log.h"
 #include "wait.h"
 
@@ -21,7 +27,115 @@
 #define SOON_MS    60000
 #define HEALTHY_MS 90000
 #define LONG_RUN   20 /* trials from which the negative control must show */
-#define PATH_SIZE  64
+
+/* -- processes that are stopped and continued ------------------------------ */
+
+enum { SLEEPERS = 16 };
+
+/* Shared with the process. Instants are nanoseconds of CLOCK_BOOTTIME, 0:
+ * never. */
+struct seat {
+    atomic_bool acquire; /* set by the test: ask for the lock */
+    atomic_bool ready;   /* it has a session, and waits for `acquire` */
+    atomic_llong session_id;
+    atomic_llong granted;     /* when it was seen */
+    atomic_llong last_ok;     /* zkr_grant_check() was called, and said yes */
+    atomic_llong valid_until; /* the latest that was claimed */
+};
+
+struct sleeper {
+    pid_t pid;
+    struct seat *seat;
+};
+
+#define SIZE (SLEEPERS * sizeof(struct seat))
+
+static int shared_fd = -1;
+
+static struct seat *map_seats(int fd)
+{
+    void *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static struct seat *seats(void)
+{
+    static struct seat *all;
+
+    if (all != NULL)
+        return all;
+    shared_fd = memfd_create("seats", MFD_CLOEXEC);
+    if (shared_fd < 0 || ftruncate(shared_fd, SIZE) != 0)
+        return NULL;
+    all = map_seats(shared_fd);
+    return all;
+}
+
+/* On the seat of that number; -1 if not. From the main thread. */
+static int sleeper_start(struct sleeper *s, int number, const char *hosts,
+                         uint32_t timeout_ms, const char *path)
+{
+    char seat[16];
+    char timeout[16];
+    char *argv[] = { "/proc/self/exe", seat,         (char *)hosts,
+                     timeout,          (char *)path, NULL };
+
+    if (seats() == NULL)
+        return -1;
+    (void)snprintf(seat, sizeof(seat), "%d", number);
+    (void)snprintf(timeout, sizeof(timeout), "%u", timeout_ms);
+    s->seat = &seats()[number];
+    *s->seat = (struct seat){ 0 };
+    s->pid = spawn_bound(argv, shared_fd, STDERR_FILENO);
+    return s->pid < 0 ? -1 : 0;
+}
+
+static void ask(struct seat *seat, struct holder *h)
+{
+    zkr_grant *g = atomic_load(&h->grant);
+    int64_t now = boot_ns();
+
+    /* A grant in a later session tells nothing about the one that ended. */
+    if (g == NULL || zkr_session_epoch(h->session) != h->epoch)
+        return;
+    if (atomic_load(&seat->granted) == 0)
+        atomic_store(&seat->granted, now);
+    now = boot_ns();
+    if (zkr_grant_check(g) == ZKR_OK)
+        atomic_store(&seat->last_ok, now);
+    int64_t until = zkr_grant_valid_until(g);
+    if (until != 0 && (until + 1) * MS > atomic_load(&seat->valid_until))
+        atomic_store(&seat->valid_until, (until + 1) * MS);
+}
+
+/* The process runs this. */
+static int sleeper_main(char **argv)
+{
+    static struct holder h;
+    struct seat *seat = map_seats(STDIN_FILENO);
+    bool asked = false;
+
+    if (seat == NULL)
+        return 1;
+    seat += atoi(argv[1]);
+    if (holder_open(&h, argv[2], (uint32_t)atoi(argv[3]), argv[4]) != ZKR_OK) {
+        (void)fprintf(stderr, "sleeper: %s\n", zkr_error_detail());
+        return 1;
+    }
+    atomic_store(&seat->session_id, h.session_id);
+    atomic_store(&seat->ready, true);
+    for (;;) {
+        if (!asked && atomic_load(&seat->acquire)) {
+            asked = true;
+            holder_acquire(&h);
+        }
+        ask(seat, &h);
+        sleep_ms(1);
+    }
+}
+
+/* -- the trials ------------------------------------------------------------ */
 
 /* Instants of now_ms(); 0: done, or not to be done. */
 struct plan {
@@ -122,12 +236,12 @@ static bool follow_plan(int i, int64_t now)
     struct sleeper *s = &sleepers[i];
 
     if (is_due(&p->stop, now))
-        sleeper_stop(s);
+        (void)kill(s->pid, SIGSTOP);
     if (is_due(&p->free_lock, now))
         free_lock(i);
     if (is_due(&p->go_on, now)) {
         p->woken = boot_ns();
-        sleeper_go_on(s);
+        (void)kill(s->pid, SIGCONT);
     }
     if (p->nap != 0 && atomic_load(&s->seat->granted) != 0) {
         p->stop_again = now + p->nap;
@@ -135,9 +249,9 @@ static bool follow_plan(int i, int64_t now)
         p->nap = 0;
     }
     if (is_due(&p->stop_again, now))
-        sleeper_stop(s);
+        (void)kill(s->pid, SIGSTOP);
     if (is_due(&p->go_on_again, now))
-        sleeper_go_on(s);
+        (void)kill(s->pid, SIGCONT);
     return p->go_on == 0 && p->stop_again == 0 && p->go_on_again == 0;
 }
 
@@ -192,7 +306,8 @@ static void run_trial(void)
     for (int i = 0; i < SLEEPERS; i++)
         take_sample(i, witness);
     for (int i = 0; i < SLEEPERS; i++) {
-        sleeper_end(&sleepers[i]);
+        (void)kill(sleepers[i].pid, SIGKILL);
+        (void)waitpid(sleepers[i].pid, NULL, 0);
         zkr_grant_free(held[i]);
         held[i] = NULL;
         zkr_mutex_free(mutexes[i]);
@@ -261,7 +376,7 @@ static int close_rival(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == SLEEPER_ARGC)
+    if (argc == 5)
         return sleeper_main(argv);
     int rc = run_with_cluster(NULL, &cluster, open_rival, close_rival);
     free(samples);
