@@ -36,7 +36,7 @@ static void grow(void)
         abort();
 }
 
-/* Memory is allocated once, and kept: see heap.h. */
+/* Memory is allocated once, and kept: see heap.c. */
 void events_reset(void)
 {
     count = 0;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The heap of the library: counts its allocations, and makes some fail. */
-#include "heap.h"
-
 #include "world.h"
 
 OF_SCHEDULE uint32_t heap_scarce;

@@ -4,9 +4,8 @@
 #include "story.h"
 
 #include "client.h"
-#include "heap.h"
 #include "oracle.h"
-#include "report.h"
+#include "runs.h"
 
 #define DEEP_PATH "/locks/deep/within/lock"
 /* More requests than a life has. */

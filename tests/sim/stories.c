@@ -5,7 +5,6 @@
 #include "story.h"
 
 #include "client.h"
-#include "heap.h"
 #include "lock/locks.h"
 #include "session/session.h"
 

@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "client.h"
-#include "heap.h"
 #include "oracle.h"
-#include "report.h"
+#include "runs.h"
 
 OF_SCHEDULE struct world world;
 const char *const world_paths[] = { "/locks/items", WORLD_PATH,

@@ -138,14 +138,6 @@ void process_stop(int process, int64_t duration);
 /* apps.c: the threads of the processes. */
 void apps_start(void);
 
-/* options.c: called once for each process. Options that an oracle must know are
- * in `p`. */
-void options_draw(struct process *p);
-/* Options of a lock of world.recipe. */
-uint32_t options_lock_flags(void);
-/* Called once for each process, maybe: its threads share a lock that stays. */
-void options_draw_stays(struct process *p);
-
 /* faults.c: the faults until the calm. */
 void faults_start(void);
 /* The directory of the lock; one of the two of a semaphore, or of those of
@@ -153,3 +145,15 @@ void faults_start(void);
 const char *world_lock_dir(void);
 /* One of the nodes in the directory of the lock, or NULL. */
 const struct node *world_lock_node(void);
+
+/* heap.c: the allocations of the library. One in so many fails; 0: none
+ * does. */
+extern uint32_t heap_scarce;
+
+/* The allocation with that number, counted from now, fails; 0: none does. */
+void heap_refuse(uint32_t nth);
+/* Tells whether that allocation has failed. */
+bool heap_has_refused(void);
+
+/* Blocks that have not been freed. */
+long heap_blocks(void);
