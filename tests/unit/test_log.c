@@ -47,11 +47,6 @@ static void *replace(void *ret_had_returned)
     return NULL;
 }
 
-static pthread_t start(void *(*run)(void *), void *arg)
-{
-    return thread_start(run, arg);
-}
-
 static int setup(void)
 {
     atomic_store(&lines, 0);
@@ -70,7 +65,7 @@ FIXTURE(setup, silence)
 static pthread_t enter_hook(void)
 {
     zkr_log_set(ZKR_LOG_ERROR, stay, NULL);
-    pthread_t writer = start(write_line, NULL);
+    pthread_t writer = thread_start(write_line, NULL);
     while (sem_wait(&is_inside) != 0)
         ;
     return writer;
@@ -80,7 +75,7 @@ TEST(a_hook_that_was_replaced_is_not_running)
 {
     pthread_t writer = enter_hook();
     bool had_returned = false;
-    pthread_t replacer = start(replace, &had_returned);
+    pthread_t replacer = thread_start(replace, &had_returned);
 
     AWAIT(zkr__log_wanted(ZKR_LOG_DEBUG)); /* until the new one is there */
     (void)write_line(NULL);                /* the new one waits for nobody */

@@ -12,14 +12,19 @@
 #include "zk/security.h"
 #include "zk/tls.h"
 
-static void fails(const struct zkr_session_opts *opts, int code,
-                  const char *word)
+static void fails_with(int code, const struct zkr_session_opts *opts,
+                       const char *word)
 {
     struct zkr_session_opts copy = *opts;
 
     assert_int_equal(zkr__security_load(&copy), code);
     if (strstr(zkr_error_detail(), word) == NULL)
         fail_msg("'%s' is not in: %s", word, zkr_error_detail());
+}
+
+static void fails(const struct zkr_session_opts *opts, const char *word)
+{
+    fails_with(ZKR_EINVAL, opts, word);
 }
 
 TEST(no_option_is_no_security)
@@ -31,24 +36,23 @@ TEST(no_option_is_no_security)
 
 TEST(tls_needs_all_its_files)
 {
-    fails(OPTS(session, .tls_cert = "c", .tls_key = "k"), ZKR_EINVAL, "tls_ca");
-    fails(OPTS(session, .tls_ca = "a", .tls_key = "k"), ZKR_EINVAL, "tls_cert");
-    fails(OPTS(session, .tls_ca = "a", .tls_cert = "c"), ZKR_EINVAL, "tls_key");
-    fails(OPTS(session, .tls_password = "p"), ZKR_EINVAL, "tls_ca");
-    fails(OPTS(session, .tls_verify = ZKR_TLS_VERIFY_CHAIN), ZKR_EINVAL,
-          "tls_ca");
+    fails(OPTS(session, .tls_cert = "c", .tls_key = "k"), "tls_ca");
+    fails(OPTS(session, .tls_ca = "a", .tls_key = "k"), "tls_cert");
+    fails(OPTS(session, .tls_ca = "a", .tls_cert = "c"), "tls_key");
+    fails(OPTS(session, .tls_password = "p"), "tls_ca");
+    fails(OPTS(session, .tls_verify = ZKR_TLS_VERIFY_CHAIN), "tls_ca");
 }
 
 /* The client would cut the name there. */
 TEST(no_name_has_a_comma)
 {
     fails(OPTS(session, .tls_ca = "a,b", .tls_cert = "c", .tls_key = "k"),
-          ZKR_EINVAL, "tls_ca contains a comma");
+          "tls_ca contains a comma");
     fails(OPTS(session, .tls_ca = "a", .tls_cert = "c", .tls_key = "k",
                .tls_password = "p,q"),
-          ZKR_EINVAL, "tls_password contains a comma");
+          "tls_password contains a comma");
     fails(OPTS(session, .tls_ca = "a", .tls_cert = "", .tls_key = "k"),
-          ZKR_EINVAL, "tls_cert is empty");
+          "tls_cert is empty");
 }
 
 TEST(an_unknown_check_is_refused)
@@ -58,20 +62,19 @@ TEST(an_unknown_check_is_refused)
                                      .tls_key = "k" };
 
     opts.tls_verify = ZKR_TLS_VERIFY_CHAIN + 1;
-    fails(&opts, ZKR_EINVAL, "unknown tls_verify");
+    fails(&opts, "unknown tls_verify");
 }
 
 TEST(digest_needs_a_user_and_one_password)
 {
-    fails(OPTS(session, .sasl_user = "u"), ZKR_EINVAL,
-          "sasl_mechanism is missing");
+    fails(OPTS(session, .sasl_user = "u"), "sasl_mechanism is missing");
     fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u"),
-          ZKR_EINVAL, "sasl_password");
+          "sasl_password");
     fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_password = "p"),
-          ZKR_EINVAL, "sasl_user");
+          "sasl_user");
     fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u",
                .sasl_password = "p", .sasl_password_file = "f"),
-          ZKR_EINVAL, "exclude each other");
+          "exclude each other");
 }
 
 TEST(a_client_that_lacks_it_says_how_to_get_one)
@@ -87,8 +90,8 @@ TEST(a_client_that_lacks_it_says_how_to_get_one)
     if (ZKR__CLIENT_INSIDE)
         skip();
     assert_int_equal(zkr_session_open("a:1", &tls, &s), ZKR_ENOTSUP);
-    fails(&tls, ZKR_ENOTSUP, "tools/build-client.sh");
-    fails(&sasl, ZKR_ENOTSUP, "tools/build-client.sh");
+    fails_with(ZKR_ENOTSUP, &tls, "tools/build-client.sh");
+    fails_with(ZKR_ENOTSUP, &sasl, "tools/build-client.sh");
 }
 
 /* Regression: OpenSSL has no words for an error of the system, so that a server
@@ -132,19 +135,19 @@ TEST(a_file_that_is_no_good_is_named)
     if (ZKR__CLIENT_INSIDE) {
         fails(OPTS(session, .tls_ca = "/nowhere/ca", .tls_cert = name,
                    .tls_key = name),
-              ZKR_EINVAL, "tls_ca '/nowhere/ca': No such file");
+              "tls_ca '/nowhere/ca': No such file");
         fails(OPTS(session, .tls_ca = name, .tls_cert = name, .tls_key = name),
-              ZKR_EINVAL, "no certificate (PEM)");
+              "no certificate (PEM)");
         fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u",
                    .sasl_password_file = "/nowhere"),
-              ZKR_EINVAL, "sasl_password_file '/nowhere': No such file");
+              "sasl_password_file '/nowhere': No such file");
         fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u",
                    .sasl_password_file = name),
-              ZKR_EINVAL, "has no password");
+              "has no password");
         fails(OPTS(session, .sasl_mechanism = "NO-SUCH",
                    .sasl_service = "zookeeper", .sasl_user = "u",
                    .sasl_password = "p"),
-              ZKR_EINVAL, "sasl_mechanism 'NO-SUCH'");
+              "sasl_mechanism 'NO-SUCH'");
     }
     (void)unlink(name);
     if (!ZKR__CLIENT_INSIDE)
