@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ACLs of the simulated ensemble: everything is permitted, except what an
  * operator has denied for a while. */
-#include "acls.h"
 
 #include "ensemble.h"
 #include "world.h"

@@ -2,7 +2,7 @@
 /* The oracle of watches that last: what each has told must be so in the end. */
 #include "oracle.h"
 
-#include "client.h"
+#include "frontend.h"
 
 /* A watch, and what it has told last. */
 struct follow {

@@ -3,7 +3,6 @@
  * reads and watches. */
 #include "frontend.h"
 
-#include "client.h"
 #include "world.h"
 
 static OF_SCHEDULE struct conn *conns;

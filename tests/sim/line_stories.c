@@ -5,7 +5,6 @@
  * told twice. One claim of another session acts in them, too, the holder. */
 #include "story.h"
 
-#include "client.h"
 #include "lock/locks.h"
 #include "oracle.h"
 #include "session/session.h"

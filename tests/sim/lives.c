@@ -3,7 +3,6 @@
  * time another of its requests fails, and one that follows it. */
 #include "story.h"
 
-#include "client.h"
 #include "oracle.h"
 #include "runs.h"
 
@@ -433,28 +432,20 @@ TEST(any_allocation_may_fail)
     life.allocation = 0;
 }
 
-TEST(any_request_may_be_refused)
-{
-    live_with_any(FATE_REFUSED, true);
-    live_with_any(FATE_REFUSED, false);
-}
+static const struct row {
+    const char *name;
+    enum fate fate;
+} rows[] = {
+    { "refused", FATE_REFUSED },
+    { "throttled", FATE_THROTTLED },
+    { "lost", FATE_REQUEST_LOST },
+    { "answered in vain", FATE_ANSWER_LOST },
+};
 
-TEST(any_request_may_be_throttled)
+TEST_ROWS(any_request_may_be, rows, row)
 {
-    live_with_any(FATE_THROTTLED, true);
-    live_with_any(FATE_THROTTLED, false);
-}
-
-TEST(any_request_may_be_lost)
-{
-    live_with_any(FATE_REQUEST_LOST, true);
-    live_with_any(FATE_REQUEST_LOST, false);
-}
-
-TEST(any_answer_may_be_lost)
-{
-    live_with_any(FATE_ANSWER_LOST, true);
-    live_with_any(FATE_ANSWER_LOST, false);
+    live_with_any(row->fate, true);
+    live_with_any(row->fate, false);
 }
 
 /* -- a change while an answer is under way --------------------------------- */

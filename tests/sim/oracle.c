@@ -3,7 +3,7 @@
  * has committed. */
 #include "oracle.h"
 
-#include "client.h"
+#include "frontend.h"
 
 /* Timers are exact here. */
 #define SLACK_MS 1

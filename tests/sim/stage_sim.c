@@ -5,7 +5,7 @@
 
 #include <stdarg.h>
 
-#include "client.h"
+#include "frontend.h"
 #include "oracle.h"
 
 struct world world;

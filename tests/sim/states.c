@@ -3,7 +3,7 @@
  * report the state that follows from their client and from the clock. */
 #include "oracle.h"
 
-#include "client.h"
+#include "frontend.h"
 
 /* Timers are exact here; a grant reports its lease in milliseconds. */
 #define SLACK (2 * MS)

@@ -4,7 +4,6 @@
  */
 #include "story.h"
 
-#include "client.h"
 #include "lock/locks.h"
 #include "session/session.h"
 

@@ -2,7 +2,6 @@
 /* Stories: the users that act in them, and the repetitions. */
 #include "story.h"
 
-#include "client.h"
 #include "lock/locks.h"
 #include "oracle.h"
 #include "runs.h"

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#include "client.h"
+#include "frontend.h"
 #include "oracle.h"
 #include "runs.h"
 
@@ -133,31 +133,15 @@ static void step(void)
     oracle_step();
 }
 
-/* Returns false when it took too long. */
-static bool run_until(bool (*done)(void), int64_t deadline)
-{
-    while (!done()) {
-        if (sim_now > deadline)
-            return false;
-        step();
-    }
-    return true;
-}
-
-static bool all_idle(void)
-{
-    return world.busy == 0;
-}
-
-static bool nothing_left(void)
-{
-    return oracle_nodes_left(false) == 0;
-}
-
-static bool all_gone(void)
-{
-    return fibers_alive() == 0;
-}
+/* False when it takes longer than until then. */
+#define COMES(condition, deadline)                                             \
+    __extension__({                                                            \
+        bool has_come;                                                         \
+                                                                               \
+        while (!(has_come = (condition)) && sim_now <= (deadline))             \
+            step();                                                            \
+        has_come;                                                              \
+    })
 
 static int64_t some_timeout(void)
 {
@@ -278,20 +262,21 @@ void world_run(void)
     faults_start();
     apps_start();
     int64_t limit = world.timeout + 2 * world.tick + 10000 * MS;
-    WRONG_IF(!run_until(all_idle, world.calm + 10 * limit) &&
-                 !run_until(all_idle, world.calm + 10 * limit + all_patience()),
-             "P6: threads have not come to an end");
-    if (!run_until(nothing_left, after_calm() + 2 * limit)) {
+    WRONG_IF(
+        !COMES(world.busy == 0, world.calm + 10 * limit) &&
+            !COMES(world.busy == 0, world.calm + 10 * limit + all_patience()),
+        "P6: threads have not come to an end");
+    if (!COMES(oracle_nodes_left(false) == 0, after_calm() + 2 * limit)) {
         (void)oracle_nodes_left(true);
         world_fail("P6: nodes are left, and their sessions live");
     }
-    if (!run_until(follows_agree, after_calm() + 2 * limit))
+    if (!COMES(follows_agree(), after_calm() + 2 * limit))
         follows_fail();
     world.closing = true;
     fiber_wake(&world.closing);
-    WRONG_IF(!run_until(all_gone, after_calm() + 10000 * MS),
+    WRONG_IF(!COMES(fibers_alive() == 0, after_calm() + 10000 * MS),
              "sessions cannot be closed");
-    WRONG_IF(!run_until(nothing_left, after_calm() + limit),
+    WRONG_IF(!COMES(oracle_nodes_left(false) == 0, after_calm() + limit),
              "ephemeral nodes are left without a session");
     oracle_end();
     WRONG_IF(world.releases != 0, "of %d releases too many the end is told",

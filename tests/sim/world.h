@@ -8,7 +8,6 @@
 
 #include <zkrecipes/zkrecipes.h>
 
-#include "acls.h"
 #include "arena.h"
 #include "base/error.h"
 #include "choices.h"

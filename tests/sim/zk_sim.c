@@ -5,7 +5,7 @@
 #include "zk/probe.h"
 #include "zk/rotation.h"
 
-#include "client.h"
+#include "frontend.h"
 #include "oracle.h"
 
 #define HANDLES_MAX 256
