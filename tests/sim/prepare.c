@@ -62,31 +62,24 @@ static int type_of(const struct request *r)
     return r->type == ZKR__ZK_MULTI ? r->write : r->type;
 }
 
-static void prepare_create(struct request *r)
+/* These return why it is refused. */
+static int prepare_create(struct request *r)
 {
     bool sequential = r->mode == ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
     struct node *parent;
     char path[256];
     int rc = parent_of(r->path, &parent);
 
-    if (rc != ZKR_OK) {
-        refuse(r, rc);
-        return;
-    }
-    if (!acls_permit(r->session, parent, ZKR_PERMISSION_CREATE, false)) {
-        refuse(r, ZKR_ZNOAUTH);
-        return;
-    }
+    if (rc != ZKR_OK)
+        return rc;
+    if (!acls_permit(r->session, parent, ZKR_PERMISSION_CREATE, false))
+        return ZKR_ZNOAUTH;
     (void)snprintf(path, sizeof(path), sequential ? "%s%010d" : "%s", r->path,
                    next_number(parent));
-    if (r->mode == ZKR_CREATE_CONTAINER && world.no_containers) {
-        refuse(r, ZKR_ZUNIMPLEMENTED);
-        return;
-    }
-    if (tree_find(path, ensemble.log_len) != NULL) {
-        refuse(r, ZKR_ZNODEEXISTS);
-        return;
-    }
+    if (r->mode == ZKR_CREATE_CONTAINER && world.no_containers)
+        return ZKR_ZUNIMPLEMENTED;
+    if (tree_find(path, ensemble.log_len) != NULL)
+        return ZKR_ZNODEEXISTS;
     (void)propose(TXN_CREATE, r);
     struct node *n = tree_create(parent, path, ensemble.log_len,
                                  ensemble_log[ensemble.log_len].zxid);
@@ -99,6 +92,7 @@ static void prepare_create(struct request *r)
     parent->proposed++;
     ensemble_log[ensemble.log_len].node = n;
     send();
+    return ZKR_OK;
 }
 
 static bool is_expected(int32_t expected, const struct node *n)
@@ -124,28 +118,19 @@ static bool is_permitted(const struct request *r, const struct node *n,
     return acls_permit(r->session, n, ZKR_PERMISSION_READ, false);
 }
 
-static void prepare_change(struct request *r)
+static int prepare_change(struct request *r)
 {
     struct node *n = tree_find(r->path, ensemble.log_len);
     int type = type_of(r);
 
-    if (n == NULL) {
-        refuse(r, ZKR_ZNONODE);
-        return;
-    }
-    if (!is_permitted(r, n, type)) {
-        refuse(r, ZKR_ZNOAUTH);
-        return;
-    }
-    if (!is_expected(r->expected, n)) {
-        refuse(r, ZKR_ZBADVERSION);
-        return;
-    }
-    if (type == ZKR__ZK_DELETE &&
-        tree_count_children(n, ensemble.log_len) > 0) {
-        refuse(r, ZKR_ZNOTEMPTY);
-        return;
-    }
+    if (n == NULL)
+        return ZKR_ZNONODE;
+    if (!is_permitted(r, n, type))
+        return ZKR_ZNOAUTH;
+    if (!is_expected(r->expected, n))
+        return ZKR_ZBADVERSION;
+    if (type == ZKR__ZK_DELETE && tree_count_children(n, ensemble.log_len) > 0)
+        return ZKR_ZNOTEMPTY;
     propose(type == ZKR__ZK_DELETE ? TXN_DELETE
             : type == ZKR__ZK_SET  ? TXN_SET
                                    : TXN_CHECK,
@@ -156,6 +141,7 @@ static void prepare_change(struct request *r)
     else if (type == ZKR__ZK_SET)
         tree_set(n, ensemble.log_len, r->data, r->data_len);
     send();
+    return ZKR_OK;
 }
 
 static int check(const struct request *r, const struct checked *checked)
@@ -184,12 +170,11 @@ static void prepare_write(struct request *r)
 {
     int rc = check_all(r);
 
+    if (rc == ZKR_OK)
+        rc = type_of(r) == ZKR__ZK_CREATE ? prepare_create(r)
+                                          : prepare_change(r);
     if (rc != ZKR_OK)
         refuse(r, rc);
-    else if (type_of(r) == ZKR__ZK_CREATE)
-        prepare_create(r);
-    else
-        prepare_change(r);
 }
 
 static void close_session(int session, enum cause cause, struct request *r)
