@@ -42,6 +42,15 @@ int remove_dir(void)
     return rmdir(dir);
 }
 
+void write_file(const char *path, const char *text, size_t len)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, len), len);
+    (void)close(fd);
+}
+
 zkr_fence *open_fence(void)
 {
     zkr_fence *f = NULL;

@@ -13,5 +13,6 @@ int remove_dir(void);
 /* The result is valid until the next call. */
 const char *in_dir(const char *name);
 
+void write_file(const char *path, const char *text, size_t len);
 zkr_fence *open_fence(void);
 int64_t highest(zkr_fence *f);

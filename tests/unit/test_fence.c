@@ -25,15 +25,6 @@ static size_t read_file(const char *path, char *text, size_t size)
     return (size_t)len;
 }
 
-static void write_file(const char *path, const char *text, size_t len)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, text, len), len);
-    (void)close(fd);
-}
-
 /* -- what both kinds do --------------------------------------------------- */
 
 static void refuses_what_is_old(zkr_fence *f)

@@ -68,15 +68,6 @@ static int setup(void)
 
 FIXTURE(setup, remove_dir)
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *f = fopen(path, "we");
-
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
-
 /* A file must not have its name before its contents are on the disk. */
 TEST(an_accepted_token_is_on_the_disk)
 {
@@ -164,9 +155,11 @@ TEST(a_new_file_that_was_left_is_overwritten)
 {
     AUTO(fence) f = open_fence();
 
-    write_text(in_dir("fence.new"),
-               "zkrecipes fence 1, highest 1234567890123456789, exclusive "
-               "1234567890123456789, crc32 00000000\n");
+    static const char text[] =
+        "zkrecipes fence 1, highest 1234567890123456789, exclusive "
+        "1234567890123456789, crc32 00000000\n";
+
+    write_file(in_dir("fence.new"), text, strlen(text));
     ok(zkr_fence_accept(f, 5, 0));
     assert_true(highest(f) == 5);
 }
@@ -179,7 +172,7 @@ TEST(links_are_not_followed)
     zkr_fence *none = NULL;
     struct stat there;
 
-    write_text(in_dir("other"), "theirs");
+    write_file(in_dir("other"), "theirs", strlen("theirs"));
     assert_int_equal(symlink("other", in_dir("fence.new")), 0);
     assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
     assert_int_equal(stat(in_dir("other"), &there), 0);

@@ -13,58 +13,54 @@ static void on_other_time(struct zkr__timer *timer)
 {
 }
 
-/* Seven timers at 10, 20, ... 70, armed in a mixed order. */
-struct fixture {
+static struct {
     struct zkr__timers timers;
     struct zkr__timer t[7];
-};
+} f;
 
-static struct fixture unarmed(void)
+static int setup(void)
 {
-    struct fixture f;
-
     memset(&f, 0, sizeof(f));
-    return f;
+    return 0;
 }
 
-static void arm_all(struct fixture *f)
+FIXTURE(setup, NULL)
+
+/* Seven timers at 10, 20, ... 70, armed in a mixed order. */
+static void arm_all(void)
 {
     static const size_t order[] = { 3, 0, 5, 1, 6, 2, 4 };
 
-    *f = unarmed();
+    (void)setup();
     for (size_t i = 0; i < COUNT(order); i++)
-        zkr__timer_arm(&f->timers, &f->t[order[i]],
-                       10 * (int64_t)(order[i] + 1), on_time);
+        zkr__timer_arm(&f.timers, &f.t[order[i]], 10 * (int64_t)(order[i] + 1),
+                       on_time);
 }
 
 /* All armed timers are popped in order, except the one that is left out. */
-static void assert_pops_all_but(struct fixture *f, size_t left_out)
+static void assert_pops_all_but(size_t left_out)
 {
-    for (size_t i = 0; i < COUNT(f->t); i++) {
+    for (size_t i = 0; i < COUNT(f.t); i++) {
         if (i == left_out)
             continue;
-        assert_int_equal(zkr__timers_next(&f->timers), f->t[i].instant);
-        assert_ptr_equal(zkr__timers_pop(&f->timers, 1000), &f->t[i]);
-        assert_false(zkr__timer_is_armed(&f->t[i]));
+        assert_int_equal(zkr__timers_next(&f.timers), f.t[i].instant);
+        assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[i]);
+        assert_false(zkr__timer_is_armed(&f.t[i]));
     }
-    assert_null(zkr__timers_pop(&f->timers, INT64_MAX));
-    assert_int_equal(zkr__timers_next(&f->timers), ZKR__NEVER);
+    assert_null(zkr__timers_pop(&f.timers, INT64_MAX));
+    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
 }
 
 TEST(without_timers_nothing_is_due)
 {
-    struct zkr__timers timers = { NULL };
-
-    assert_int_equal(zkr__timers_next(&timers), ZKR__NEVER);
-    assert_null(zkr__timers_pop(&timers, INT64_MAX));
+    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
+    assert_null(zkr__timers_pop(&f.timers, INT64_MAX));
 }
 
 TEST(timers_come_in_order)
 {
-    struct fixture f;
-
-    arm_all(&f);
-    assert_pops_all_but(&f, SIZE_MAX);
+    arm_all();
+    assert_pops_all_but(SIZE_MAX);
 }
 
 TEST(timer_is_due_at_its_instant_and_not_before)
@@ -83,49 +79,42 @@ TEST(timer_is_due_at_its_instant_and_not_before)
 
 TEST(each_of_seven_can_be_disarmed)
 {
-    struct fixture f;
-
     for (size_t i = 0; i < COUNT(f.t); i++) { /* first, middle and last */
-        arm_all(&f);
+        arm_all();
         zkr__timer_disarm(&f.timers, &f.t[i]);
         assert_false(zkr__timer_is_armed(&f.t[i]));
-        assert_pops_all_but(&f, i);
+        assert_pops_all_but(i);
     }
 }
 
 /* After a pop the heap has grown in depth. */
 TEST(each_can_be_disarmed_after_a_pop)
 {
-    struct fixture f;
-
     for (size_t i = 1; i < COUNT(f.t); i++) {
-        arm_all(&f);
+        arm_all();
         assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
         zkr__timer_disarm(&f.timers, &f.t[i]);
         zkr__timer_arm(&f.timers, &f.t[0], 10, on_time);
-        assert_pops_all_but(&f, i);
+        assert_pops_all_but(i);
     }
 }
 
 TEST(disarming_what_is_not_armed_is_harmless)
 {
-    struct fixture f;
     struct zkr__timer never = { 0 };
 
-    arm_all(&f);
+    arm_all();
     zkr__timer_disarm(&f.timers, &never);
     zkr__timer_disarm(&f.timers, &f.t[2]);
     zkr__timer_disarm(&f.timers, &f.t[2]);
-    assert_pops_all_but(&f, 2);
+    assert_pops_all_but(2);
     zkr__timer_disarm(&f.timers, &f.t[0]);
     assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
 }
 
 TEST(timer_can_be_armed_again)
 {
-    struct fixture f;
-
-    arm_all(&f);
+    arm_all();
     assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
     zkr__timer_arm(&f.timers, &f.t[0], 65, on_other_time);
     zkr__timer_disarm(&f.timers, &f.t[6]);
@@ -142,7 +131,6 @@ TEST(timer_can_be_armed_again)
 
 TEST(all_of_one_instant_come)
 {
-    struct fixture f = unarmed();
     size_t popped = 0;
 
     for (size_t i = 0; i < COUNT(f.t); i++)
@@ -159,8 +147,6 @@ TEST(extreme_instants_are_in_order)
     static const int64_t instants[] = { INT64_MAX, 0, INT64_MIN, INT64_MAX - 1,
                                         -1 };
     static const size_t order[] = { 2, 4, 1, 3, 0 };
-    struct fixture f = unarmed();
-
     for (size_t i = 0; i < COUNT(instants); i++)
         zkr__timer_arm(&f.timers, &f.t[i], instants[i], on_time);
     for (size_t i = 0; i < COUNT(order); i++)
