@@ -250,7 +250,8 @@ static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
     return rc;
 }
 
-int cluster_leader(const struct cluster *c)
+/* 0: none. */
+static int cluster_leader(const struct cluster *c)
 {
     int leader = 0;
     int followers = 0;

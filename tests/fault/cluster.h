@@ -42,10 +42,8 @@ struct server *cluster_server(const struct cluster *c, int host);
 /* Start one that has been killed, or has ended, and wait until it serves. */
 int cluster_restart(struct cluster *c, int host);
 
-/* Which host leads while both others follow; 0 for none. */
-int cluster_leader(const struct cluster *c);
-
-/* Wait until there is one; 0 when time is up. */
+/* Wait until one host leads and both others follow, and return it; 0 when time
+ * is up. */
 int cluster_await_leader(struct cluster *c, int timeout_ms);
 
 /* Wait until an observer is served by a server of that mode, "leader" or

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Holders of locks, whose grants are checked every millisecond. */
+/* Holders of locks, and what lease_trials.c notes of each. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,10 +11,9 @@
 struct belief {
     int64_t last_ok;     /* zkr_grant_check() was called, and said yes */
     int64_t valid_until; /* the latest that zkr_grant_valid_until() said, or
-                            for a choice of hops holder_proven_until() */
+                            for a choice of hops its proof */
     int64_t naive_until; /* the last committed write was sent, and T */
     int64_t connected;   /* the session was connected */
-    long unsure;         /* answers that were not yes */
 };
 
 struct holder {
@@ -34,17 +33,5 @@ int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
 /* Begin to acquire: the grant is there when it comes. */
 void holder_acquire(struct holder *h);
 bool holder_has_grant(void *holder);
-/* Returns what the proof of the lease says, in ns, also while the grant is in
- * doubt; 0: nothing. */
-int64_t holder_proven_until(const struct holder *h);
 /* Nothing may be under way any more. */
 void holder_close(struct holder *h);
-
-/* A thread that asks `count` holders. Read what they believe when it has
- * stopped. */
-struct asking;
-
-struct asking *asking_start(struct holder *holders, int count);
-/* How many answers were not yes so far. */
-long asking_unsure(struct asking *a);
-void asking_stop(struct asking *a);

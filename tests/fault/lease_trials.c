@@ -16,6 +16,7 @@
 #include "net.h"
 #include "oracle.h"
 #include "proxy.h"
+#include "session/session.h"
 #include "txn_log.h"
 #include "wait.h"
 #include "wire.h"
@@ -74,6 +75,90 @@ static int sample_count;
 static int survivors; /* holders whose session did not end */
 static long false_alarms;
 static int64_t latest_seen; /* after the transaction, in ns */
+
+/* -- a thread that asks all holders --------------------------------------- */
+
+static atomic_bool asked_enough;
+static atomic_long unsure; /* answers that were not yes so far */
+
+static int64_t max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The negative control, which believes the last answer, as other clients do. */
+static int64_t naive_until(const struct holder *h)
+{
+    zkr_session *s = h->session;
+    int64_t until = 0;
+
+    zkr__session_lock(s);
+    if (s->epoch == h->epoch && s->lease.last_committed != 0)
+        until = s->lease.last_committed + s->lease.timeout;
+    zkr__session_unlock(s);
+    return until;
+}
+
+/* What the proof of the lease says, also while the grant is in doubt. */
+static int64_t proven_until(const struct holder *h)
+{
+    zkr_session *s = h->session;
+    int64_t until = 0;
+
+    zkr__session_lock(s);
+    if (s->epoch == h->epoch)
+        until = zkr__lease_until(&s->lease);
+    zkr__session_unlock(s);
+    return until;
+}
+
+static bool is_connected(const struct holder *h)
+{
+    enum zkr_session_state_kind state = zkr_session_state(h->session);
+
+    return zkr_session_epoch(h->session) == h->epoch &&
+           (state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED);
+}
+
+/* The clock is read before each question: what it is about may change between
+ * the answer and any later reading. */
+static void ask_grant(struct belief *b, zkr_grant *g)
+{
+    int64_t now = boot_ns();
+
+    if (zkr_grant_check(g) == ZKR_OK)
+        b->last_ok = now;
+    else
+        atomic_fetch_add(&unsure, 1);
+    int64_t until = zkr_grant_valid_until(g);
+    if (until != 0)
+        b->valid_until = max(b->valid_until, (until + 1) * MS);
+}
+
+static void ask(struct holder *h)
+{
+    zkr_grant *g = atomic_load(&h->grant);
+    struct belief *b = &h->belief;
+    int64_t now = boot_ns();
+
+    if (is_connected(h))
+        b->connected = now;
+    b->naive_until = max(b->naive_until, naive_until(h));
+    if (g != NULL)
+        ask_grant(b, g);
+    if (g != NULL && h->hops != 0)
+        b->valid_until = max(b->valid_until, proven_until(h));
+}
+
+static void *ask_all(void *arg)
+{
+    while (!atomic_load(&asked_enough)) {
+        for (int i = 0; i < HOLDERS; i++)
+            ask(&holders[i]);
+        sleep_ms(1);
+    }
+    return NULL;
+}
 
 /* -- a crowd -------------------------------------------------------------- */
 
@@ -307,8 +392,8 @@ static bool is_proven(void *arg)
     bool any = false;
 
     for (int i = 0; i < HOLDERS; i++)
-        any = any || holder_proven_until(&holders[i]) >
-                         boot_ns() + TIMEOUT_MS * MS * 3 / 8;
+        any = any ||
+              proven_until(&holders[i]) > boot_ns() + TIMEOUT_MS * MS * 3 / 8;
     return any;
 }
 
@@ -570,15 +655,18 @@ static void run_trial(int number, int kind)
         open_writer();
     if (kinds[kind].beacon)
         await_shared();
-    struct asking *asking = asking_start(holders, HOLDERS);
+    atomic_store(&asked_enough, false);
+    atomic_store(&unsure, 0);
+    pthread_t asking = thread_start(ask_all, NULL);
     sleep_ms(random_ms(0, drand48() < 0.5 ? TIMEOUT_MS / 4 : TIMEOUT_MS));
-    false_alarms += asking_unsure(asking);
+    false_alarms += atomic_load(&unsure);
     kinds[kind].strike(&cast);
     int64_t deadline = now_ms() + DELETED_MS;
     for (int i = 0; i < HOLDERS; i++)
         seen[i] = see_end(&holders[i], deadline);
     sleep_ms(AFTERWARDS); /* for the holders to be asked once more */
-    asking_stop(asking);
+    atomic_store(&asked_enough, true);
+    thread_join(asking);
     for (int i = 0; i < HOLDERS; i++)
         take_sample(kind, &holders[i], seen[i]);
     server_resume(cluster_server(cluster, cast.follower));
