@@ -251,7 +251,7 @@ static void probe(void)
     static const struct zkr_session_opts plain;
     enum zkr__verdict verdict;
     int rc =
-        zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", &plain, 50, &verdict);
+        zkr__probe("127.0.0.1:1,localhost:1,:,[::1]:1", &plain, 5000, &verdict);
 
     assert_true(rc == ZKR_EREFUSED || rc == ZKR_EUNREACHABLE);
 }
