@@ -97,6 +97,7 @@ TEST(arguments_of_an_open)
     INVALID(open_it(HOSTS, OPTS(session, .lease_hops = 3)));
     REFUSED(ZKR_EPATH, open_it(HOSTS, OPTS(session, .lease_beacon = "beacon")));
     INVALID(open_it(HOSTS, OPTS(session, .log_level = ZKR_LOG_DEBUG + 1)));
+    INVALID(open_it(HOSTS, OPTS(session, .reserved = 1)));
     INVALID(open_it("127.0.0.1:1/b", OPTS(session, .chroot = "/a")));
     assert_int_equal(client_handles(), handles);
 }
@@ -149,6 +150,7 @@ TEST(arguments_of_a_create)
     INVALID(create("/x", OPTS(create, .acl = "nobody")));
     INVALID(create("/x", &short_opts));
     INVALID(create("/x", OPTS(create, .mode = (enum zkr_create_mode)7)));
+    INVALID(create("/x", OPTS(create, .reserved = 1)));
     INVALID(create("/x", OPTS(create, .ttl_ms = 1)));
     INVALID(create("/x", OPTS(create, .mode = ZKR_CREATE_TTL)));
     INVALID(create("/x", OPTS(create, .mode = ZKR_CREATE_TTL,
@@ -277,6 +279,9 @@ TEST(arguments_of_one_recipe_only)
         s, "/a", OPTS(lockable, .flags = ZKR_KAZOO_LAYOUT), &none));
     INVALID(
         zkr_unfair_mutex_new(s, "/a", OPTS(lockable, .retain_ms = 1), &none));
+    INVALID(
+        zkr_unfair_mutex_new(s, "/a", OPTS(lockable, .retain_max = 1), &none));
+    INVALID(zkr_mutex_new(s, "/a", OPTS(lockable, .limit_path = "/n"), &none));
     INVALID(zkr_semaphore_new(s, "/a", 1, OPTS(lockable, .limit_path = at_max),
                               &sem));
     INVALID(zkr_semaphore_new(s, "/a", 0, NULL, &sem));
@@ -286,10 +291,22 @@ TEST(arguments_of_one_recipe_only)
         s, "/a", 1, OPTS(barrier, .flags = ZKR_REENTRANT), &member));
     INVALID(zkr_barrier_new(s, "/a", OPTS(barrier, .flags = ZKR_REENTRANT),
                             &barrier));
+    INVALID(zkr_barrier_new(s, "/a", OPTS(barrier, .reserved = 1), &barrier));
     assert_null(barrier);
     assert_null(none);
     assert_null(sem);
     assert_null(member);
+}
+
+/* It is refused by the words `why`, of all that could be wrong. */
+static void refuses(zkr_lockable *l, const struct zkr_acquire_opts *opts,
+                    const char *why)
+{
+    zkr_grant *g = NULL;
+
+    refused(why, zkr_lockable_acquire(l, opts, 0, &g), ZKR_EINVAL);
+    says(why);
+    assert_null(g);
 }
 
 TEST(arguments_of_an_acquire)
@@ -304,16 +321,31 @@ TEST(arguments_of_an_acquire)
     INVALID(zkr_mutex_acquire(m, 0, NULL));
     INVALID(zkr_rwlock_acquire_read(rw, 0, NULL));
     INVALID(zkr_rwlock_acquire_write(rw, 0, NULL));
-    INVALID(zkr_lockable_acquire(own, OPTS(acquire, .owner = ZKR_OWNER_MAX + 1),
-                                 0, &g));
+    refuses(own, OPTS(acquire, .owner = ZKR_OWNER_MAX + 1), "owner's number");
+    refuses(rw, OPTS(acquire, .mode = (enum zkr_mode)2), "unknown mode 2");
+    refuses(rw, OPTS(acquire, .mode = (enum zkr_mode) - 1), "unknown mode -1");
+    refuses(m, OPTS(acquire, .mode = ZKR_SHARED), "cannot be shared");
+    refuses(m, OPTS(acquire, .permits = 2), "has no permits");
+    INVALID(zkr_lockable_grant(m, NULL, &g));
+    INVALID(zkr_lockable_grant(many, NULL, &g));
     INVALID(zkr_multi_lock_acquire(many, 0, &g)); /* it has none */
+    INVALID(zkr_multi_lock_add(many, own, OPTS(acquire, .owner = 1)));
+    says("that of the acquire");
     ok(zkr_multi_lock_add(many, m, NULL));
+    ok(zkr_multi_lock_add(many, rw, NULL));
+    refuses(many, NULL, "'': it gives 2 grants");
+    refuses(many, OPTS(acquire, .permits = 2), "has no permits");
+    assert_null(zkr_lockable_path(many));
     INVALID(zkr_multi_lock_add(many, same, NULL));
     says("/lock");
     INVALID(zkr_multi_lock_add(many, NULL, NULL));
     INVALID(zkr_multi_lock_add(many, many, NULL));
     INVALID(zkr_multi_lock_add(same, same, NULL));
-    assert_int_equal(zkr_multi_lock_count(many), 1);
+    assert_int_equal(zkr_multi_lock_count(many), 2);
+    INVALID(zkr_grants_check(NULL, 1));
+    INVALID(zkr_grants_release(NULL, 1));
+    ok(zkr_grants_check(NULL, 0));
+    zkr_grants_free(NULL, 1);
     assert_null(g);
 }
 
@@ -401,6 +433,7 @@ TEST(arguments_of_a_list)
         REFUSED(ZKR_EPATH, list(bad[i], NULL));
     INVALID(list("/a", &sizeless));
     INVALID(list("/a", OPTS(participants, .flags = 0x80)));
+    INVALID(list("/a", OPTS(participants, .reserved = 1)));
     INVALID(zkr_participants_list(s, "/a", NULL, NULL));
 }
 
