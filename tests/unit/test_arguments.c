@@ -466,6 +466,8 @@ TEST(arguments_of_a_revoke_and_a_break)
 TEST(nothing_has_no_parts)
 {
     assert_int_equal(zkr_grant_token(NULL), 0);
+    assert_int_equal(zkr_grant_handoff(NULL), 0);
+    assert_null(zkr_grant_record(NULL));
     assert_null(zkr_grant_node(NULL));
     assert_null(zkr_lockable_path(NULL));
     assert_null(zkr_counter_path(NULL));
@@ -479,10 +481,17 @@ TEST(nothing_has_no_parts)
     assert_int_equal(zkr_session_state(NULL), ZKR_SESSION_CLOSED);
     assert_string_equal(zkr_grant_state_name((enum zkr_grant_state_kind)0),
                         "UNKNOWN");
+    assert_string_equal(zkr_grant_state_name((enum zkr_grant_state_kind)(
+                            ZKR_GRANT_RELEASED + 1)),
+                        "UNKNOWN");
+    assert_string_equal(zkr_session_state_name((enum zkr_session_state_kind)(
+                            ZKR_SESSION_CLOSED + 1)),
+                        "UNKNOWN");
 }
 
 TEST(nothing_can_be_freed)
 {
+    zkr_fence_free(NULL);
     zkr_grant_free(NULL);
     zkr_mutex_free(NULL);
     zkr_reentrant_mutex_free(NULL);

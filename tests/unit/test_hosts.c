@@ -121,6 +121,9 @@ TEST(bad_servers_are_told_by_name)
         { "[10.0.0.1]:1", "[10.0.0.1]:1", "has brackets, but" },
         { "[]:1", "[]:1", "has brackets, but no IPv6" },
         { "[[::1]]:1", "[[::1]]:1", "has brackets, but no IPv6" },
+        { "[1234:1234:1234:1234:1234:1234:1234:1234:1234:1234:1]:1",
+          "[1234:1234:1234:1234:1234:1234:1234:1234:1234:1234:1]:1",
+          "has brackets, but no IPv6" },
         { "[%x]:1", "[%x]:1", "has brackets, but no IPv6" },
         { "[fe80::1%e]:a]:2", "[fe80::1%e]:a]:2", "has brackets" },
     };
@@ -146,6 +149,7 @@ TEST(bad_lists_are_told_by_name)
         { "http://a:1", NULL, ZKR_EINVAL,
           "hosts 'http://a:1': 'http://' does not belong there: they are "
           "[zk://]host[:port]" },
+        { "a,b://c:1", NULL, ZKR_EPATH, "chroot '//c:1' contains '//'" },
         { "zk://zk://a:1", NULL, ZKR_EINVAL,
           "hosts 'zk://a:1': 'zk://' does not belong there" },
         { "zk://anna:secret@a:1", NULL, ZKR_EINVAL,

@@ -39,6 +39,7 @@ TEST(tls_needs_all_its_files)
     fails(OPTS(session, .tls_cert = "c", .tls_key = "k"), "tls_ca");
     fails(OPTS(session, .tls_ca = "a", .tls_key = "k"), "tls_cert");
     fails(OPTS(session, .tls_ca = "a", .tls_cert = "c"), "tls_key");
+    fails(OPTS(session, .tls_key = "k"), "tls_ca");
     fails(OPTS(session, .tls_password = "p"), "tls_ca");
     fails(OPTS(session, .tls_verify = ZKR_TLS_VERIFY_CHAIN), "tls_ca");
 }
@@ -67,7 +68,14 @@ TEST(an_unknown_check_is_refused)
 
 TEST(digest_needs_a_user_and_one_password)
 {
-    fails(OPTS(session, .sasl_user = "u"), "sasl_mechanism is missing");
+    static const struct zkr_session_opts alone[] = {
+        { .sasl_user = "u" },    { .sasl_password = "p" },
+        { .sasl_host = "h" },    { .sasl_password_file = "f" },
+        { .sasl_service = "s" }, { .sasl_realm = "r" },
+    };
+
+    for (size_t i = 0; i < COUNT(alone); i++)
+        fails(&alone[i], "sasl_mechanism is missing");
     fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u"),
           "sasl_password");
     fails(OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_password = "p"),
@@ -92,6 +100,12 @@ TEST(a_client_that_lacks_it_says_how_to_get_one)
     assert_int_equal(zkr_session_open("a:1", &tls, &s), ZKR_ENOTSUP);
     fails_with(ZKR_ENOTSUP, &tls, "tools/build-client.sh");
     fails_with(ZKR_ENOTSUP, &sasl, "tools/build-client.sh");
+    fails_with(ZKR_ENOTSUP, OPTS(session, .sasl_mechanism = "GSSAPI"),
+               "no SASL");
+    fails_with(ZKR_ENOTSUP,
+               OPTS(session, .sasl_mechanism = "DIGEST-MD5", .sasl_user = "u",
+                    .sasl_password_file = "f"),
+               "no SASL");
 }
 
 /* Regression: OpenSSL has no words for an error of the system, so that a server

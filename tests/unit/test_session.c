@@ -6,11 +6,15 @@
 #include <poll.h>
 #include <sched.h>
 
+#include <zkrecipes/testing.h>
+
 #include "base/clock.h"
 #include "client.h"
 #include "lock/heartbeat.h"
 #include "opened.h"
 #include "request/client.h"
+#include "request/parents.h"
+#include "session/reason.h"
 #include "session/session.h"
 #include "session/watch.h"
 
@@ -194,7 +198,94 @@ TEST(a_parent_that_is_missing_is_named)
     assert_int_equal(zkr_session_create(s, "/a/b/x", "", 0, NULL, -1, NULL),
                      ZKR_ZNONODE);
     assert_non_null(strstr(zkr_error_detail(), "its parent '/a/b' does not"));
+    const char *far = textf("/%0200d/x", 0);
+    assert_int_equal(zkr_session_create(s, far, "", 0, NULL, -1, NULL),
+                     ZKR_ZNONODE);
+    assert_has(zkr_error_detail(), textf("parent '%.150s' does not", far));
     client_answers(ZKR__ZK_CREATE, ZKR_OK);
+}
+
+/* There is no simpler node to make in its place. */
+TEST(a_parent_that_cannot_be_made_is_an_error)
+{
+    AUTO(session) s = open_session(0);
+
+    client_answers(ZKR__ZK_CREATE, ZKR_ZUNIMPLEMENTED);
+    assert_int_equal(zkr__parents_make(s, "/a/b", ZKR_CREATE_PERSISTENT,
+                                       zkr__clock_deadline(5000)),
+                     ZKR_ZUNIMPLEMENTED);
+    client_answers(ZKR__ZK_CREATE, ZKR_OK);
+}
+
+/* It is read again; here it is of the wrong size. */
+TEST(a_limit_that_another_program_has_made_counts)
+{
+    static const int codes[] = { ZKR_ZNODEEXISTS, ZKR_ZCONNECTIONLOSS };
+    AUTO(session) s = open_session(0);
+    zkr_semaphore *sem = NULL;
+
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        client_answers_times(ZKR__ZK_GET, ZKR_ZNONODE, 1);
+        client_answers_times(ZKR__ZK_CREATE, codes[i], 1);
+        assert_int_equal(zkr_semaphore_new(s, "/a", 1,
+                                           OPTS(lockable, .limit_path = "/n"),
+                                           &sem),
+                         ZKR_EDAMAGED);
+    }
+}
+
+TEST(a_wait_for_what_may_not_be_read_is_refused)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(barrier) b = NEW(barrier, s, "/a", NULL);
+
+    client_answers(ZKR__ZK_EXISTS, ZKR_ZNOAUTH);
+    assert_int_equal(zkr_barrier_wait(b, 5000), ZKR_ZNOAUTH);
+    client_answers(ZKR__ZK_EXISTS, ZKR_OK);
+}
+
+TEST(the_chroot_may_stand_behind_new_servers)
+{
+    AUTO(session) s = open_session_with(OPTS(session, .chroot = "/app"));
+
+    ok(zkr_session_set_servers(s, "127.0.0.1:1/app"));
+    assert_int_equal(zkr_session_set_servers(s, "127.0.0.1:1/other"),
+                     ZKR_EINVAL);
+}
+
+/* It is in that state already. */
+TEST(a_connection_is_told_once)
+{
+    AUTO(session) s = open_session(0);
+
+    client_says(ZKR__ZK_CONNECTED);
+    client_await_rest();
+    assert_int_equal(zkr_session_state(s), ZKR_SESSION_CONNECTED);
+}
+
+TEST(an_end_for_a_test_says_when_it_is_none)
+{
+    AUTO(session) s = open_session_with(OPTS(session, .reply_timeout_ms = 1));
+
+    client_closes(false, false);
+    assert_int_equal(zkr_test_expire_session(s), ZKR_EUNREACHABLE);
+    client_closes(false, true);
+}
+
+/* The first of nine has given way. */
+TEST(the_last_faults_of_eight_servers_are_told)
+{
+    AUTO(session) s = open_session(0);
+    char text[ZKR__WHY_MAX];
+
+    zkr__session_lock(s);
+    for (int i = 1; i <= ZKR__REASONS + 1; i++)
+        zkr__reason_set_locked(s, ZKR_CAUSE_REFUSED, textf("h:%d", i), "");
+    (void)zkr__reason_all_locked(s, text);
+    zkr__session_unlock(s);
+    assert_lacks(text, "h:1 ");
+    assert_has(text, "h:2 ");
+    assert_has(text, "h:9 ");
 }
 
 static void *pause_for_ever(void *s)
