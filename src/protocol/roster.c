@@ -226,17 +226,14 @@ void zkr__roster_settle(struct zkr_participant *items, size_t count)
 /* Tells whether the directories among the nodes are those of a semaphore. */
 static bool is_semaphore(const struct zkr_participant *nodes, size_t count)
 {
-    struct zkr__part_count parts[ZKR__PARTS] = { { .exists = true } };
+    struct zkr__part_count parts[ZKR__PARTS] = { { .exists = false } };
 
     for (size_t i = 0; i < count; i++) {
         const char *name = nodes[i].name;
-        enum zkr__part dir = zkr__part_of_dir(name);
         enum zkr__part part = zkr__part_of(name);
 
-        if (dir != ZKR__PART_PATH)
-            parts[dir].exists = true;
-        if (part != ZKR__PART_PATH)
-            zkr__part_count(&parts[part], part, zkr__path_name(name));
+        parts[zkr__part_of_dir(name)].exists = true;
+        zkr__part_count(&parts[part], part, zkr__path_name(name));
     }
     return zkr__is_semaphore(&parts[ZKR__PART_LEASES], &parts[ZKR__PART_QUEUE]);
 }

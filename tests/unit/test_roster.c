@@ -5,6 +5,7 @@
 #include "protocol/queue.h"
 #include "protocol/roster.h"
 #include "recipes.h"
+#include "scope.h"
 #include "unit.h"
 
 #define NOBODY SIZE_MAX
@@ -194,6 +195,71 @@ TEST(an_unfair_holder_is_outside_of_the_queue)
     assert_string_equal(items[0].marker, "holder");
     assert_int_equal(items[3].kind, ZKR_PARTICIPANT_FOREIGN);
     assert_waits((const size_t[]){ NOBODY, NOBODY, 1, NOBODY });
+}
+
+/* clang-format off */
+static const struct made {
+    const char *name;
+    const char *names[8];
+    /* Who is in it, "!" behind those that hold; and of these how many are to be
+     * read: of themselves, for the holders, for the next one, for both. */
+    const char *text;
+} made[] = {
+    { "a queue, beside what is in a directory",
+      { "lock-2", "abc", "leases/a-lock-1", "lock-3", "lock-1" },
+      "lock-1! lock-2 lock-3 abc 0 1 2 2" },
+    { "readers", { "a-__READ__1", "b-__READ__2", "c-__WRIT__3", "d-__WRIT__4" },
+      "a-__READ__1! b-__READ__2! c-__WRIT__3 d-__WRIT__4 0 2 3 3" },
+    { "a semaphore",
+      { "leases", "locks", "leases/b-lease-2", "leases/a-lease-1", "locks/c-lock-1", "locks/d-lock-2" },
+      "leases/a-lease-1! leases/b-lease-2! locks/c-lock-1 locks/d-lock-2 (semaphore) 3 3 3 3" },
+    { "a lease is enough", { "locks", "leases/a-lease-1", "leases/x" },
+      "leases/a-lease-1! leases/x (semaphore) 1 1 1 1" },
+    { "nobody in both directories", { "leases", "locks", "notes" }, "notes (semaphore) 0 0 0 0" },
+    { "a queue with its directories", { "leases", "locks", "locks/c-lock-1" },
+      "locks/c-lock-1 (semaphore) 1 1 1 1" },
+    { "something in leases", { "leases", "locks", "leases/x" }, "leases locks 0 0 0 0" },
+    { "without leases", { "locks", "locks/c-lock-1" }, "locks 0 0 0 0" },
+    { "without a queue", { "leases" }, "leases 0 0 0 0" },
+    { "another lock in leases",
+      { "leases", "locks", "leases/a-lock-1", "locks/b-lock-1" }, "leases locks 0 0 0 0" },
+    { "another lock in locks", { "leases", "locks", "locks/a-__READ__1" }, "leases locks 0 0 0 0" },
+};
+/* clang-format on */
+
+TEST_ROWS(a_list_of_nodes, made, row)
+{
+    static const uint32_t flags[] = { 0, ZKR_PARTICIPANTS_HOLDERS,
+                                      ZKR_PARTICIPANTS_NEXT,
+                                      ZKR_PARTICIPANTS_HOLDERS |
+                                          ZKR_PARTICIPANTS_NEXT };
+    struct zkr_participant nodes[COUNT(row->names)] = { 0 };
+    size_t n = count_of(row->names);
+    const char *text = "";
+
+    for (size_t i = 0; i < n; i++)
+        nodes[i].name = row->names[i];
+    AUTO(participants) list = zkr__roster_make(nodes, n);
+    for (size_t i = 0; i < list->count; i++)
+        text = textf("%s%s%s ", text, list->items[i].name,
+                     list->items[i].holds ? "!" : "");
+    if (list->semaphore)
+        text = textf("%s(semaphore) ", text);
+    for (size_t i = 0; i < COUNT(flags); i++)
+        text = textf("%s%s%zu", text, i == 0 ? "" : " ",
+                     zkr__roster_least(list->items, list->count, flags[i]));
+    assert_string_equal(text, row->text);
+}
+
+TEST(data_of_a_node_is_cut)
+{
+    static const char data[ZKR_PARTICIPANT_DATA_MAX + 1];
+    const struct zkr_participant node = { .name = "lock-1",
+                                          .data = data,
+                                          .data_size = sizeof(data) };
+    AUTO(participants) list = zkr__roster_make(&node, 1);
+
+    assert_int_equal(list->items[0].data_size, ZKR_PARTICIPANT_DATA_MAX);
 }
 
 TEST(nobody_is_an_empty_list)
