@@ -4,6 +4,7 @@
 //
 //   test_cxx HOSTS PATH
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
@@ -70,6 +71,21 @@ static void errors_say_what_and_why(const zkr::session &session)
     REQUIRE(is(ZKR_ETIMEDOUT, std::errc::timed_out));
     REQUIRE(is(ZKR_ZNONODE, std::errc::no_such_file_or_directory));
     REQUIRE(!is(ZKR_EUNSURE, std::errc::timed_out));
+    REQUIRE(is(ZKR_EBUSY, std::errc::device_or_resource_busy));
+    REQUIRE(is(ZKR_ELOST, std::errc::owner_dead));
+    REQUIRE(is(ZKR_ENOTHELD, std::errc::operation_not_permitted));
+    REQUIRE(is(ZKR_ENOTOWNER, std::errc::operation_not_permitted));
+    REQUIRE(is(ZKR_EDEADLK, std::errc::resource_deadlock_would_occur));
+    REQUIRE(is(ZKR_EPENDING, std::errc::operation_in_progress));
+    REQUIRE(is(ZKR_ZNOAUTH, std::errc::permission_denied));
+    REQUIRE(is(ZKR_ZNODEEXISTS, std::errc::file_exists));
+
+    const zkr::error loss(ZKR_ZCONNECTIONLOSS, "here");
+
+    REQUIRE(loss.is_transient() && loss.is_unsure());
+    REQUIRE(loss.what() ==
+            std::string("here: ") + zkr_strerror(loss.code().value()));
+    REQUIRE(zkr::error(ZKR_ELOST).is_session_over());
 }
 
 static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
@@ -82,6 +98,11 @@ static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
 
         REQUIRE(!first && moved && moved.is_held()); // NOLINT: it is empty
         moved.ensure();
+        REQUIRE(moved.state() == ZKR_GRANT_HELD && moved.depth() == 1);
+        REQUIRE(moved.loss() == ZKR_LOSS_NONE && moved.valid_until() > 0);
+        REQUIRE(moved.node().find(mutex.path()) == 0);
+        REQUIRE(moved.record().find("zkrecipes") != std::string::npos);
+        REQUIRE(zkr::view().node().empty() && zkr::view().record().empty());
         token = moved.token();
         REQUIRE(!other.acquire_for(0s));
         REQUIRE(!other.acquire_for(5ms));
@@ -89,6 +110,8 @@ static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
     zkr::grant next = other.acquire();
 
     REQUIRE(next.token() > token);
+    next = zkr::grant(); // it is given back
+    next = mutex.acquire();
     next.release();
     REQUIRE(!next.is_held());
     REQUIRE(code_of([&] { next.ensure(); }) == ZKR_ENOTHELD);
@@ -188,6 +211,20 @@ static void readers_share(const zkr::session &session, const std::string &path)
         REQUIRE(!in_another_thread([&] { return other.try_lock_for(5ms); }));
         REQUIRE(code_of([&] { lock.lock(); }) == ZKR_EDEADLK);
     }
+    lock.lock_shared();
+    const auto token = lock.held_shared().token();
+    lock.lock_shared();
+    REQUIRE(lock.held_shared().token() > token);
+    lock.unlock_shared(); // the latest
+    REQUIRE(lock.held_shared().token() == token);
+    lock.unlock_shared();
+    {
+        const zkr::grant wrote = lock.acquire();
+        const zkr::grant reads = lock.downgrade(wrote);
+
+        REQUIRE(reads.is_held() && !wrote.is_held());
+        REQUIRE(other.acquire_shared_for(60s).has_value());
+    }
     std::shared_lock reader(lock);
     std::thread([&lock, moved = std::move(reader)]() mutable {
         REQUIRE(code_of([&] { (void)lock.held_shared(); }) == ZKR_ENOTHELD);
@@ -247,8 +284,10 @@ static void locks_and_sessions_count(const zkr::session &session,
 static void a_wait_of_nothing_tries_once(zkr::mutex &mutex)
 {
     REQUIRE(zkr::timeout(-5s).ms() == 0);
-    REQUIRE(zkr::timeout(1us).ms() == 1);
-    REQUIRE(zkr::timeout(std::chrono::hours::max()).ms() > 0);
+    REQUIRE(zkr::timeout(1us).ms() == 1 && zkr::timeout(1001us).ms() == 2);
+    REQUIRE(zkr::timeout(5s).ms() == 5000 && zkr::at_once().ms() == 0);
+    REQUIRE(zkr::timeout(std::chrono::hours::max()).ms() == 1000000000000);
+    REQUIRE(zkr::timeout(std::chrono::duration<double>(NAN)).ms() == 0);
     REQUIRE(zkr::timeout().ms() == -1);
     REQUIRE(mutex.acquire_for(-1s).has_value());
 }
@@ -438,6 +477,7 @@ static void permits_and_several_locks(const zkr::session &session,
     REQUIRE(!semaphore.acquire_for(0s));
     REQUIRE(!semaphore.acquire_all_for(5ms, zkr::semaphore::permits(2)));
     two.release();
+    REQUIRE(code_of([&] { two.ensure(); }) == ZKR_ENOTHELD);
     REQUIRE(code_of([&] {
                 semaphore.acquire_all(zkr::semaphore::permits(0));
             }) == ZKR_EINVAL);
@@ -458,6 +498,7 @@ static void permits_and_several_locks(const zkr::session &session,
 
     REQUIRE(held.size() == 2 && !one.try_lock() && reader.is_held());
     REQUIRE(queue.size() == 1 && queue.begin()->holds);
+    REQUIRE(queue.end() == queue.begin() + 1);
 }
 
 static void participants_are_asked_and_broken(const zkr::session &session,
@@ -492,6 +533,7 @@ static void all_has_a_name_and_a_path(const zkr::session &session,
 
     REQUIRE(hosts.size() == 2 && hosts.chroot() == std::string("/app"));
     REQUIRE(hosts.begin()[1].name == std::string("[::1]:2182"));
+    REQUIRE(hosts.end() == hosts.begin() + 2);
     REQUIRE(code_of([] { zkr::hosts(":1"); }) == ZKR_EINVAL);
     REQUIRE(zkr::name_of(ZKR_SESSION_CLOSED) == std::string("CLOSED"));
     REQUIRE(zkr::name_of(ZKR_GRANT_LOST) == std::string("LOST"));
@@ -548,6 +590,8 @@ static void a_recursive_mutex_is_its_threads(const zkr::session &session,
                                              const std::string &path)
 {
     zkr::recursive_mutex mutex(session, path + "-recursive");
+    REQUIRE(code_of([&] { mutex.unlock(); }) == ZKR_ENOTHELD);
+    REQUIRE(code_of([&] { (void)mutex.held(); }) == ZKR_ENOTHELD);
     const std::unique_lock outer(mutex, 60s);
     {
         const std::lock_guard inner(mutex);
@@ -556,6 +600,8 @@ static void a_recursive_mutex_is_its_threads(const zkr::session &session,
     }
     REQUIRE(in_another_thread([&] {
         return !mutex.try_lock() && mutex.depth() == 0 &&
+               !mutex.try_lock_until(std::chrono::steady_clock::now() + 5ms) &&
+               code_of([&] { (void)mutex.held(); }) == ZKR_ENOTOWNER &&
                code_of([&] { mutex.unlock(); }) == ZKR_ENOTOWNER;
     }));
     REQUIRE(mutex.depth() == 1);
@@ -598,6 +644,11 @@ static void counters_barriers_and_fences(const zkr::session &session,
     }
     REQUIRE(fence.highest() == mutex.held().token());
     REQUIRE(code_of([&] { fence.accept(fence.highest() - 1); }) == ZKR_ESTALE);
+    fence.accept(INT64_MAX, 2);
+    REQUIRE(code_of([&] { fence.accept(INT64_MAX, 1); }) == ZKR_ESTALE);
+    REQUIRE(code_of([&] { zkr::fence_section(fence, INT64_MAX, 1); }) ==
+            ZKR_ESTALE);
+    REQUIRE(code_of([&] { fence.accept_shared(1); }) == ZKR_ESTALE);
     mutex.unlock();
 }
 
@@ -711,6 +762,11 @@ int main(int argc, char **argv)
 
         REQUIRE(session.state() == ZKR_SESSION_CONNECTED);
         REQUIRE(session.last_error().cause == ZKR_CAUSE_NONE);
+        REQUIRE(session.timeout_ms() > 0);
+        session.set_servers(argv[1]);
+        REQUIRE(code_of([&] {
+                    session.set_credentials(ZKR_SESSION_OPTS_INIT);
+                }) == ZKR_EINVAL);
         errors_say_what_and_why(session);
         a_grant_is_given_back_with_its_scope(mutex, other);
         standard_locks_take_a_mutex(mutex, other);
