@@ -253,6 +253,30 @@ TEST(the_chroot_may_stand_behind_new_servers)
                      ZKR_EINVAL);
 }
 
+static void count_read(int rc, const struct zkr_reply *reply, void *count)
+{
+    (void)atomic_fetch_add((atomic_uint *)count, 1);
+}
+
+/* What is more waits for an answer. */
+TEST(so_many_reads_are_under_way_at_once)
+{
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    atomic_uint answers = 0;
+
+    client_await_rest();
+    client_stops_at(ZKR__ZK_GET);
+    zkr__session_lock(s);
+    unsigned size = (unsigned)s->window.size;
+    zkr__session_unlock(s);
+    int before = client_requests(ZKR__ZK_GET);
+    for (unsigned i = 0; i < size + 2; i++)
+        ok(zkr_session_get_async(s, "/x", -1, count_read, &answers));
+    assert_int_equal(client_requests(ZKR__ZK_GET) - before, size);
+    client_goes_on();
+    AWAIT(atomic_load(&answers) == size + 2);
+}
+
 /* It is in that state already. */
 TEST(a_connection_is_told_once)
 {
