@@ -70,6 +70,7 @@ static struct {
     int64_t mzxid;
     int64_t owner;
     struct zkr__watch *watches[WATCHES];
+    const char *lie[2];
     const char *others[CLIENT_OTHERS]; /* or NULL */
     bool denied;
 } it = { .timeout_ms = 10000, .stop_at = CLIENT_NEVER, .tells_server = true };
@@ -198,6 +199,14 @@ void client_closes(bool answers, bool told)
     enter();
     it.answers_late = answers;
     it.tells_server = told;
+    leave();
+}
+
+void client_lies(const char *dir, const char *behind)
+{
+    enter();
+    it.lie[0] = dir;
+    it.lie[1] = behind;
     leave();
 }
 
@@ -330,6 +339,9 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     }
     reply.rc = carry_out(zk, r);
     memcpy(node, it.node, sizeof(node));
+    if (r->type == ZKR__ZK_CREATE && it.lie[0] != NULL)
+        (void)snprintf(node, sizeof(node), "%s%s%s", it.lie[0],
+                       zkr__path_name(r->path), it.lie[1]);
     memcpy(data, it.data, sizeof(data));
     reply.stat.czxid = it.czxid;
     reply.stat.mzxid = it.mzxid;

@@ -58,6 +58,10 @@ void client_says(enum zkr__zk_event event);
  * or are lost; the server is told of the close, or not. */
 void client_closes(bool answers, bool told);
 
+/* Answers of creates put the node into another directory, and behind what was
+ * asked for, these words. NULL: they tell the truth. */
+void client_lies(const char *dir, const char *behind);
+
 /* Somebody else sets the data of the node, or deletes it (NULL). */
 void client_changes_node(const char *data);
 /* Nodes of others that are ahead in the queue; the last may be one that the

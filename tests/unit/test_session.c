@@ -253,6 +253,42 @@ TEST(the_chroot_may_stand_behind_new_servers)
                      ZKR_EINVAL);
 }
 
+static const struct lie {
+    const char *name;
+    const char *dir;
+    const char *behind;
+} lies[] = {
+    { "another directory", "/lokk/", "0000000009" },
+    { "beside the directory", "/lock.", "0000000009" },
+    { "no number", "/lock/", "" },
+    { "a long number", "/lock/", "000000000009" },
+    { "more than a number", "/lock/", "000000009x" },
+};
+
+TEST_ROWS(a_node_that_was_not_asked_for_is_none_of_ours, lies, lie)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
+    zkr_grant *g = NULL;
+
+    client_lies(lie->dir, lie->behind);
+    assert_int_equal(zkr_mutex_acquire(m, 5000, &g), ZKR_EPROTO);
+    client_lies(NULL, NULL);
+}
+
+/* After a delete whose answer was lost, a write comes first, to catch up. */
+TEST(a_break_goes_on_where_a_write_is_refused)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = acquire(m);
+
+    client_answers_times(ZKR__ZK_DELETE, ZKR_ZCONNECTIONLOSS, 1);
+    client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
+    ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 5000));
+    client_answers(ZKR__ZK_CHECK, ZKR_OK);
+}
+
 static void count_read(int rc, const struct zkr_reply *reply, void *count)
 {
     (void)atomic_fetch_add((atomic_uint *)count, 1);
