@@ -331,6 +331,8 @@ TEST(arguments_of_an_acquire)
     INVALID(zkr_multi_lock_acquire(many, 0, &g)); /* it has none */
     INVALID(zkr_multi_lock_add(many, own, OPTS(acquire, .owner = 1)));
     says("that of the acquire");
+    INVALID(zkr_multi_lock_add(many, own, OPTS(acquire, .permits = 2)));
+    assert_int_equal(zkr_multi_lock_count(many), 0);
     ok(zkr_multi_lock_add(many, m, NULL));
     ok(zkr_multi_lock_add(many, rw, NULL));
     refuses(many, NULL, "'': it gives 2 grants");
