@@ -84,6 +84,11 @@ static void dispatch(struct cancelled *c)
     (void)zkr_session_dispatch(c->session);
 }
 
+static void ignore(zkr_session *s, const struct zkr_session_event *event,
+                   void *user)
+{
+}
+
 /* A session can never be closed while one of its callbacks has not returned. */
 TEST(a_callback_that_is_cancelled_in_our_loop_goes_on)
 {
@@ -102,6 +107,9 @@ TEST(a_callback_that_is_cancelled_in_our_loop_goes_on)
     c.returned = false;
     call_returns(&c);
     assert_int_equal(atomic_load(&c.callbacks), 1);
+    assert_int_equal(poll(&due, 1, 0), 0);
+    zkr_listener_free(MADE(listener, session_listen, s, ignore, NULL));
+    assert_int_equal(poll(&due, 1, 0), 0); /* what was due has gone with it */
     zkr_mutex_free(c.mutex);
 }
 
@@ -347,6 +355,106 @@ TEST(the_last_faults_of_eight_servers_are_told)
     assert_lacks(text, "h:1 ");
     assert_has(text, "h:2 ");
     assert_has(text, "h:9 ");
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_says(ZKR__ZK_CONNECTED);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    zkr__session_lock(s);
+    assert_string_equal(zkr__reason_all_locked(s, text), ""); /* is past */
+    zkr__session_unlock(s);
+}
+
+TEST(what_becomes_of_a_session_is_counted)
+{
+    AUTO(session) s = open_session(0);
+    struct zkr_counters counters = ZKR_COUNTERS_INIT;
+    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+    int handles = client_handles();
+
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_says(ZKR__ZK_CONNECTED);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    client_connects(false);
+    client_says(ZKR__ZK_EXPIRED);
+    await_state(s, ZKR_SESSION_LOST);
+    assert_int_equal(zkr_session_id(s), 0);
+    ok(zkr_session_last_error(s, &error));
+    assert_int_equal(error.cause, ZKR_CAUSE_EXPIRED);
+    AWAIT(client_handles() == handles + 1);
+    client_connects(true);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    ok(zkr_session_stats(s, &counters));
+    assert_int_equal(counters.reconnects, 1);
+    assert_int_equal(counters.expiries, 1);
+    assert_int_equal(counters.causes[ZKR_CAUSE_HUNG_UP], 1);
+    assert_int_equal(counters.causes[ZKR_CAUSE_EXPIRED], 1);
+    assert_int_equal(zkr_session_epoch(s), 2);
+}
+
+static void note(int rc, const struct zkr_reply *reply, void *outcome)
+{
+    atomic_store((atomic_int *)outcome, rc);
+}
+
+/* An answer of the session before proves nothing. */
+TEST(a_read_is_made_again_in_the_next_session)
+{
+    AUTO(session) s = open_session(0);
+    atomic_int outcome = 1;
+    int before = client_requests(ZKR__ZK_GET);
+
+    client_closes(true, true);
+    client_stops_at(ZKR__ZK_GET);
+    ok(zkr_session_get_async(s, "/x", -1, note, &outcome));
+    client_await_stop();
+    ok(zkr_test_expire_session(s));
+    client_goes_on();
+    AWAIT(atomic_load(&outcome) != 1);
+    assert_int_equal(client_requests(ZKR__ZK_GET) - before, 2);
+    client_closes(false, true);
+}
+
+/* A write that was certainly not made is made in the next session. */
+TEST(a_write_that_was_not_made_goes_on)
+{
+    AUTO(session) s = open_session_with(
+        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(600000, 600000, 0)));
+    struct zkr_counters counters = ZKR_COUNTERS_INIT;
+    atomic_int outcome = 1;
+
+    client_refuses(ZKR_ZSESSIONEXPIRED);
+    ok(zkr_session_set(s, "/x", "", 0, -1, -1, NULL));
+    client_answers_times(ZKR__ZK_SET, ZKR_ZTHROTTLEDOP, 1);
+    ok(zkr_session_set_async(s, "/x", "", 0, -1, -1, note, &outcome));
+    while (counters.retries == 0)
+        ok(zkr_session_stats(s, &counters));
+    ok(zkr_test_expire_session(s));
+    AWAIT(atomic_load(&outcome) != 1);
+    assert_int_equal(atomic_load(&outcome), ZKR_OK);
+}
+
+TEST(a_server_that_only_reads_is_left_for_a_while)
+{
+    AUTO(session) s = open_session_with(
+        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(1, 200, 0)));
+    int64_t before = client_opened_ms();
+
+    client_says(ZKR__ZK_READ_ONLY);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    assert_true(client_opened_ms() - before >= 200);
+}
+
+/* They are given back in reverse. */
+TEST(the_first_error_of_several_releases_is_told)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = acquire(m);
+    zkr_grant *all[] = { NULL, g };
+
+    assert_int_equal(zkr_grants_release(all, 2), ZKR_EINVAL);
+    assert_int_equal(zkr_grants_release(all, 2), ZKR_ENOTHELD);
+    assert_lacks(zkr_error_detail(), "NULL");
+    assert_int_equal(zkr_grants_check(all, 2), ZKR_EINVAL);
 }
 
 static void *pause_for_ever(void *s)
