@@ -79,13 +79,13 @@ size_t zkr__roster_order(struct zkr_participant *items, size_t count)
     return n;
 }
 
-/* A writer and the reader that it is being turned into: one session has made
- * the second at the place of the first. */
+/* A writer and the reader that it is being turned into, of the same number: one
+ * session has made the second at the place of the first. */
 static bool is_downgrade(const struct zkr_participant *a,
                          const struct zkr_participant *b)
 {
-    return a->kind != b->kind && a->sequence == b->sequence &&
-           a->session_id == b->session_id && a->session_id != 0;
+    return a->kind != b->kind && a->session_id == b->session_id &&
+           a->session_id != 0;
 }
 
 /* Returns where the contenders with the number of the first one end. Each of

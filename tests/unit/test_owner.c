@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "lock/rival.h"
 #include "protocol/owner.h"
 #include "unit.h"
 
@@ -501,4 +502,32 @@ TEST(only_a_session_owns_an_ephemeral_node)
     assert_false(zkr__owner_is_session(0));
     assert_false(zkr__owner_is_session(INT64_MIN)); /* a container */
     assert_false(zkr__owner_is_session((int64_t)0xff00000000001388)); /* TTL */
+}
+
+/* Of a rival people are told what its record has. */
+TEST(a_rival_is_told_as_far_as_it_is_known)
+{
+    static const struct {
+        const char *data;
+        const char *text;
+    } rows[] = {
+        { "{\"library\":\"zkrecipes 9\",\"host\":\"h\",\"label\":\"l\"}",
+          " (session 0x1f, host 'h', label 'l')" },
+        { "{\"library\":\"zkrecipes 9\",\"pid\":7}",
+          " (session 0x1f, pid '7')" },
+        { "anna", " (session 0x1f, who says 'anna')" },
+        { "", " (session 0x1f)" },
+    };
+    char text[ZKR__RIVAL_MAX];
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct zkr__rival *rival = zkr__rival_copy(
+            &(struct zkr__zk_reply){ .data = rows[i].data,
+                                     .data_len = strlen(rows[i].data),
+                                     .stat.ephemeral_owner = 0x1f });
+
+        zkr__rival_describe(rival, text);
+        assert_string_equal(text, rows[i].text);
+        free(rival);
+    }
 }

@@ -732,11 +732,22 @@ static const struct Stat any_stat = { .czxid = 101,
 
 static void is_of_the_node(void)
 {
+    static const struct zkr_stat same = { .czxid = 101,
+                                          .mzxid = 102,
+                                          .ctime_ms = 103,
+                                          .mtime_ms = 104,
+                                          .version = 105,
+                                          .cversion = 106,
+                                          .aversion = 107,
+                                          .ephemeral_owner = 108,
+                                          .data_len = 109,
+                                          .children = 110,
+                                          .pzxid = 111 };
+
     assert_int_equal(told.rc, ZOK);
-    assert_int_equal(told.reply.stat.czxid, 101);
-    assert_int_equal(told.reply.stat.pzxid, 111);
-    assert_int_equal(told.reply.stat.ephemeral_owner, 108);
-    assert_int_equal(told.reply.stat.ctime_ms, 103);
+    assert_memory_equal(&told.reply.stat, &same,
+                        offsetof(struct zkr_stat, children) +
+                            sizeof(same.children));
     memset(&told.reply, 0, sizeof(told.reply));
 }
 
@@ -753,7 +764,6 @@ TEST(facts_of_a_node_are_those_of_the_server)
     assert_int_equal(told.reply.data_len, 4);
     is_of_the_node();
     ANSWER(list, ZOK, &names, &any_stat);
-    assert_int_equal(told.reply.stat.data_len, 109);
     is_of_the_node();
 }
 
@@ -952,10 +962,28 @@ TEST(an_answer_without_its_parts_is_no_answer)
     assert_int_equal(told.rc, ZMARSHALLINGERROR);
 }
 
+TEST(what_anyone_may_is_added_up)
+{
+    static char world[] = "world", anyone[] = "anyone", other[] = "other";
+    struct ACL acls[] = {
+        { 1, { world, anyone } }, { 2, { world, other } },
+        { 4, { other, anyone } }, { 8, { world, anyone } },
+        { 16, { NULL, anyone } }, { 32, { world, NULL } },
+    };
+    struct ACL_vector all = { COUNT(acls), acls };
+    struct Stat stat = { .czxid = 5 };
+
+    ask_all();
+    ANSWER(acl, ZOK, &all, &stat);
+    assert_int_equal(told.reply.anyone, 1 | 8);
+}
+
 /* The server chooses lengths and counts. */
 TEST(no_length_is_taken_on_trust)
 {
-    static const struct Stat stat = { .czxid = 5, .dataLength = -1 };
+    static const struct Stat stat = { .czxid = 5,
+                                      .dataLength = -1,
+                                      .numChildren = -1 };
     struct String_vector names = { 0, NULL };
     struct ACL_vector negative = { -1, NULL };
     struct ACL acls[] = { { .perms = 31, .id = { NULL, NULL } } };
@@ -971,6 +999,7 @@ TEST(no_length_is_taken_on_trust)
     ANSWER(list, ZOK, &names, &stat);
     assert_int_equal(told.rc, ZOK);
     assert_int_equal(told.reply.stat.data_len, 0);
+    assert_int_equal(told.reply.stat.children, 0);
     ANSWER(acl, ZOK, &negative, &acl_stat);
     assert_int_equal(told.reply.anyone, 0);
     ANSWER(acl, ZOK, &nobody, &acl_stat);
