@@ -243,6 +243,66 @@ TEST(a_limit_that_another_program_has_made_counts)
     }
 }
 
+/* The limit stays as it was known. */
+TEST(a_limit_that_cannot_be_read_any_more_stays)
+{
+    client_changes_node("abcd");
+    AUTO(session) s = open_session(0);
+    AUTO(semaphore) sem =
+        NEW(semaphore, s, "/a", 1, OPTS(lockable, .limit_path = "/n"));
+
+    client_await_rest();
+    client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
+    client_changes_node("abce");
+    client_await_rest();
+    client_answers(ZKR__ZK_GET, ZKR_OK);
+    assert_int_equal(zkr_semaphore_limit(sem), 0x61626364);
+}
+
+TEST(a_number_is_created_once_more_only_where_it_is_missing)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(counter) c = NEW(counter, s, "/c", NULL);
+    int creates = client_requests(ZKR__ZK_CREATE);
+    int64_t found;
+
+    client_answers_times(ZKR__ZK_SET, ZKR_ZNONODE, 1);
+    client_answers_times(ZKR__ZK_CREATE, ZKR_ZNODEEXISTS, 1);
+    ok(zkr_counter_set(c, 1, ZKR_ANY_VERSION, -1));
+    assert_int_equal(client_requests(ZKR__ZK_CREATE) - creates, 1);
+    client_changes_node("12345678");
+    client_answers(ZKR__ZK_SYNC, ZKR_ZNOAUTH); /* it may have an old number */
+    assert_int_equal(zkr_counter_compare_and_set(c, 1, 2, -1, &found),
+                     ZKR_ZNOAUTH);
+    client_answers(ZKR__ZK_SYNC, ZKR_OK);
+}
+
+/* Behind another session, and behind another thread. */
+TEST(who_waits_for_a_lock_that_stays_is_counted)
+{
+    static const char *const holder[] = { "lock-0000000001", NULL };
+    static const char *const nobody[] = { NULL, NULL };
+    AUTO(session) s = open_session(0);
+    AUTO(mutex) m = NEW(mutex, s, "/lock", OPTS(lockable, .retain_ms = 600000));
+    struct zkr_counters counters = ZKR_COUNTERS_INIT;
+    struct outcome first = { .rc = 1 };
+    struct outcome second = { .rc = 1 };
+
+    client_shows(holder, false);
+    ask_for(m, &first);
+    while (counters.waits == 0)
+        ok(zkr_lockable_stats(m, &counters));
+    client_await_rest();
+    client_shows(nobody, false);
+    client_changes_node("the holder has gone");
+    zkr_grant *g = granted(&first);
+    ask_for(m, &second);
+    ok(zkr_lockable_stats(m, &counters));
+    assert_int_equal(counters.waits, 2);
+    give_back(g);
+    give_back(granted(&second));
+}
+
 TEST(a_wait_for_what_may_not_be_read_is_refused)
 {
     AUTO(session) s = open_session(0);
