@@ -394,7 +394,7 @@ TEST(a_connection_is_told_once)
 
 TEST(an_end_for_a_test_says_when_it_is_none)
 {
-    AUTO(session) s = open_session_with(OPTS(session, .reply_timeout_ms = 1));
+    AUTO(session) s = open_session(0);
 
     client_closes(false, false);
     assert_int_equal(zkr_test_expire_session(s), ZKR_EUNREACHABLE);
@@ -520,6 +520,22 @@ TEST(a_server_that_only_reads_is_left_for_a_while)
     client_says(ZKR__ZK_READ_ONLY);
     await_state(s, ZKR_SESSION_RECONNECTED);
     assert_true(client_opened_ms() - before >= 200);
+}
+
+/* What was answered before it was asked says nothing. */
+TEST(each_verify_has_an_answer_of_its_own)
+{
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = acquire(m);
+
+    client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
+    assert_int_equal(zkr_grant_verify(g, -1), ZKR_ZNOAUTH);
+    client_answers(ZKR__ZK_CHECK, ZKR_OK);
+    ok(zkr_grant_verify(g, -1));
+    client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
+    assert_int_equal(zkr_grant_verify(g, -1), ZKR_ZNOAUTH);
+    client_answers(ZKR__ZK_CHECK, ZKR_OK);
 }
 
 /* They are given back in reverse. */
