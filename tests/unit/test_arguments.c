@@ -354,6 +354,10 @@ TEST(arguments_of_an_acquire)
 /* The limit itself was refused, and no test noticed. */
 TEST(what_is_at_a_limit_is_taken)
 {
+    AUTO(reply) nodes = NULL;
+
+    make_far(); /* a lock may be there */
+    ok(zkr_session_children(s, textf("%s/lock", far), -1, &nodes));
     ok(zkr_session_create(s, "/x", much, ZKR_DATA_MAX, NULL, -1, NULL));
     ok(zkr_session_create(
         s, "/x", "", 0,

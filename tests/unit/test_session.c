@@ -538,6 +538,23 @@ TEST(each_verify_has_an_answer_of_its_own)
     client_answers(ZKR__ZK_CHECK, ZKR_OK);
 }
 
+TEST(what_is_late_or_unknown_is_named)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(txn) t = NEW(txn, s, NULL);
+    struct zkr_reply *reply = NULL;
+
+    client_stops_at(ZKR__ZK_GET);
+    assert_int_equal(zkr_session_get(s, "/x", 10, &reply), ZKR_EUNREACHABLE);
+    assert_has(zkr_error_detail(), "get '/x': no answer");
+    assert_has(zkr_error_detail(), " ms ago"); /* the last answer */
+    client_goes_on();
+    client_answers_times(ZKR__ZK_MULTI, ZKR_ZCONNECTIONLOSS, 1);
+    ok(zkr_txn_set(t, "/y", "", 0, -1));
+    assert_int_equal(zkr_txn_commit(t, -1), ZKR_EUNKNOWN);
+    assert_has(zkr_error_detail(), "set '/y'"); /* it is the only one */
+}
+
 /* They are given back in reverse. */
 TEST(the_first_error_of_several_releases_is_told)
 {
