@@ -30,7 +30,9 @@ int look_at_until(const char *const *args, int after_ms);
 /* Run the tool on other servers from now on; NULL: those of the fixture. */
 void look_on(const char *hosts);
 
-/* The table of the last run with blanks squeezed, and ages, tokens at the end
+/* The table of the last run with blanks squeezed. */
+char *look_squeezed(void);
+/* The same with ages, tokens at the end
  * of a line, sessions, ports and UUIDs made equal: "AGE", "TOKEN", "0xN",
  * "PORT", "UUID"; the directory of a test is "ROOT", if it has one. */
 const char *look_golden(void);

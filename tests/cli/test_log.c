@@ -218,6 +218,8 @@ TEST(the_table_has_a_row_for_each_hold)
     LOOK(0, "log --from %s %s", server_log_dir(the_server), path);
     assert_has(look_out, "FROM");
     assert_has(look_out, "released");
+    assert_lacks(look_out, "?");
+    assert_lacks(look_out, "=");
     LOOK(0, "log --from %s %s --columns LOCK,ENDED", server_log_dir(the_server),
          path);
     assert_has(look_out, textf("%s released", path));
@@ -270,6 +272,10 @@ TEST(a_snapshot_tells_who_held_before)
     assert_item(items, 0, "held", "present");
     assert_true(
         json_is_true(json_object_get(json_array_get(items, 0), "held_before")));
+    LOOK(0, "log --from %s --columns FROM %s", dir, path);
+    assert_has(look_out, "FROM\n<=2");
+    LOOK(0, "log --from %s --stats lock --columns WAIT_MAX %s", dir, path);
+    assert_string_equal(look_squeezed(), "WAIT_MAX\n -\n");
     release(g);
 }
 
@@ -286,13 +292,19 @@ static void assert_refused(int code, const char *text, const char *words)
 
 TEST(wrong_usage_is_refused)
 {
+    const char *dir = server_log_dir(the_server);
+
     assert_refused(64, "--from a transaction log", "log x");
-    assert_refused(64, "one path",
-                   textf("log --from %s a b", server_log_dir(the_server)));
+    assert_refused(64, "one path", textf("log --from %s a b", dir));
     assert_refused(64, "neither a duration nor a time", "log --since x y");
-    assert_refused(64, "one moment",
-                   textf("log --from %s --at 1h --since 1h x",
-                         server_log_dir(the_server)));
+    assert_refused(64, "neither a duration nor", "log --since 1969-12-31 y");
+    assert_refused(64, "one moment", "log --at 1h --since 1h x");
+    assert_refused(64, "one moment", "log --at 1h --until 1h x");
+    assert_refused(78, "no context 'no'",
+                   textf("log --from %s --context no x", dir));
+    assert_refused(64, "has a port", textf("log --from %s --servers x:y", dir));
+    assert_refused(1, "no contender of /b below the chroot /c",
+                   textf("log --from %s --servers a/c /b", dir));
     assert_refused(66, "nor has its version-2",
                    textf("log --from %s x", cli_file("")));
     assert_refused(66, "No such file", "log --from /no/such x");
@@ -305,7 +317,7 @@ TEST(wrong_usage_is_refused)
 /* --- a log that is made by hand: transaction N is N seconds after 01:46:40 ---
  */
 
-enum { TXN_CREATE = 1, TXN_DELETE = 2, TXN_STRANGE = 99 };
+enum { TXN_CREATE = 1, TXN_DELETE = 2, TXN_SET_DATA = 5, TXN_STRANGE = 99 };
 
 static FILE *made;
 static struct wire_out record;
@@ -315,15 +327,25 @@ static void make_log(void)
     made = log_begin(cli_file("log.1"));
 }
 
-static void put_txn(int64_t zxid, int32_t type, const char *node,
-                    const char *data)
+static void put_by(int64_t session, int64_t zxid, int32_t type,
+                   const char *node, const char *data)
 {
-    out_txn(&record, 1, 1, zxid, 1000000000000 + zxid * 1000, type);
+    out_txn(&record, session, 1, zxid, 1000000000000 + zxid * 1000, type);
     if (type == TXN_CREATE)
         out_create(&record, node, data, true);
     else
         out_text(&record, node);
+    if (type == TXN_SET_DATA) {
+        out_text(&record, data);
+        out_number(&record, 1, 4);
+    }
     log_put(made, &record);
+}
+
+static void put_txn(int64_t zxid, int32_t type, const char *node,
+                    const char *data)
+{
+    put_by(1, zxid, type, node, data);
 }
 
 TEST(a_gap_is_told)
@@ -430,5 +452,69 @@ TEST(text_of_others_is_escaped)
         assert_null(strchr(look_out, '\033'));
         assert_null(strchr(look_out, '\a'));
         assert_has(look_out, "\\x1B");
+    }
+}
+
+/* What is told, in whole tables, of who was asked and broken, who released, who
+ * gave up, and who is there before a gap and behind it. */
+#define GAP                                                                    \
+    "note: nothing is known between " MINUTE ":48.000Z (0x8) and " MINUTE      \
+    ":59.000Z (0x13): transactions are missing\n"
+/* clang-format off */
+static const struct {
+    const char *options;
+    const char *out;
+    const char *note, *lacks;
+} tables[] = {
+    { "-o wide",
+      "STATE LOCK FROM UNTIL HELD OWNER ENDED WAITED LABEL SESSION TOKEN MODE DIALECT QUEUED ASKED REASON NODE\n"
+      "held /l ?" MINUTE ":41.000Z " MINUTE ":46.000Z 5.0s me broken by 0x6, asked by 0x5 0.0s - 0x1 1 exclusive other " MINUTE ":41.000Z " MINUTE ":45.000Z why _c_a-lock-0000000001\n"
+      "held /l ?" MINUTE ":46.000Z " MINUTE ":48.000Z 2.0s you released 4.0s - 0x2 2 exclusive other " MINUTE ":42.000Z - - lock-0000000002\n"
+      "held /l ?" MINUTE ":48.000Z >=" MINUTE ":48.000Z >=0.0s session 0x3 not known 5.0s - 0x3 3 exclusive other " MINUTE ":43.000Z - - lock-0000000003\n"
+      "held /l ?" MINUTE ":59.000Z - >=1.0s late still held 0.0s - 0x7 19 exclusive other " MINUTE ":59.000Z - - lock-0000000007\n"
+      "held /m ?2001-09-09T01:47:00.000Z - >=0.0s late still held 0.0s - 0x7 20 exclusive other 2001-09-09T01:47:00.000Z - - lock-0000000001\n",
+      GAP, "nobody" },
+    { "--waiters /l --columns STATE,FROM,HELD,OWNER,ENDED,WAITED",
+      "STATE FROM HELD OWNER ENDED WAITED\n"
+      "held ?" MINUTE ":41.000Z 5.0s me broken by 0x6, asked by 0x5 0.0s\n"
+      "waited - - she gave up 3.0s\n"
+      "held ?" MINUTE ":46.000Z 2.0s you released 4.0s\n"
+      "held ?" MINUTE ":48.000Z >=0.0s session 0x3 not known 5.0s\n"
+      "held ?" MINUTE ":59.000Z >=1.0s late still held 0.0s\n", "the history ends", NULL },
+    { "--at " MINUTE ":43.5Z --columns STATE,LOCK,TOKEN",
+      "STATE LOCK TOKEN\nHELD /l 1\nwait /l 2\nwait /l 3\n", "zk-lockctl: at " MINUTE ":43.500Z\n", "nothing is known" },
+    { "--stats owner",
+      "NAME GRANTS WAIT_P50 WAIT_P99 WAIT_MAX HELD_P50 HELD_P99 HELD_MAX\n"
+      "late 2 0.0s 0.0s 0.0s 0.0s 1.0s 1.0s\n"
+      "me 1 0.0s 0.0s 0.0s 5.0s 5.0s 5.0s\n"
+      "session 0x3 1 5.0s 5.0s 5.0s 0.0s 0.0s 0.0s\n"
+      "you 1 4.0s 4.0s 4.0s 2.0s 2.0s 2.0s\n", GAP, NULL },
+    { "--stats lock --waiters --columns NAME,GRANTS --until " MINUTE ":47.9Z",
+      "NAME GRANTS\n/l 2\n", NULL, "nothing is known" },
+    { "--since " MINUTE ":59.5Z --columns TOKEN", "TOKEN\n19\n20\n", NULL, "nothing is known" },
+};
+/* clang-format on */
+
+TEST(tables_are_as_they_were)
+{
+    make_log();
+    put_by(1, 1, TXN_CREATE, "/l/_c_a-lock-0000000001", "me");
+    put_by(2, 2, TXN_CREATE, "/l/lock-0000000002", "you");
+    put_by(3, 3, TXN_CREATE, "/l/lock-0000000003", "");
+    put_by(4, 4, TXN_CREATE, "/l/lock-0000000004", "she");
+    put_by(5, 5, TXN_SET_DATA, "/l/_c_a-lock-0000000001", "__REVOKE__: why");
+    put_by(6, 6, TXN_DELETE, "/l/_c_a-lock-0000000001", NULL);
+    put_by(4, 7, TXN_DELETE, "/l/lock-0000000004", NULL);
+    put_by(2, 8, TXN_DELETE, "/l/lock-0000000002", NULL);
+    put_by(7, 19, TXN_CREATE, "/l/lock-0000000007", "late");
+    put_by(7, 20, TXN_CREATE, "/m/lock-0000000001", "late");
+    log_end(made);
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        LOOK(0, "log --from %s %s", cli_file("log.1"), tables[i].options);
+        assert_string_equal(look_squeezed(), tables[i].out);
+        if (tables[i].note != NULL)
+            assert_has(look_err, tables[i].note);
+        if (tables[i].lacks != NULL)
+            assert_lacks(look_err, tables[i].lacks);
     }
 }
