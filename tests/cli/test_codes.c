@@ -53,9 +53,12 @@ TEST(the_table_is_read)
 
 /* --- the world --- */
 
+/* "-NAME" is beside the root. */
 static int64_t make(struct admin *who, const char *name, const char *data)
 {
-    return look_make(who, textf("%s/%s", root, name), data, ZOO_EPHEMERAL);
+    return look_make(who,
+                     textf("%s%s%s", root, name[0] == '-' ? "" : "/", name),
+                     data, ZOO_EPHEMERAL);
 }
 
 #define RECORD(host, pid)                                                      \
@@ -108,8 +111,11 @@ static void make_uses(void)
                     "old", 0);
     ok(admin_set(admin, textf("%s/of/program", root), "12345678"));
     ok(admin_create(admin, textf("%s/of/counter", root), "12345678"));
+    ok(admin_create(admin, textf("%s/of/count", root), "1234"));
     ok(admin_create(admin, textf("%s/of/json", root), "{\"size\":7}"));
 }
+
+#define BLIND "_c_" UUID "-lock-0000000000"
 
 TEST(the_world_is_made)
 {
@@ -136,6 +142,12 @@ TEST(the_world_is_made)
     (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "81"));
     (void)make(admin, "dead/lock-0000000000", RECORD("me", "7"));
     (void)make(admin, "dead/lock-0000000001", RECORD("me", "7"));
+    /* Its node cannot be read. */
+    (void)make(admin, "-blind/" BLIND, RECORD("me", "7"));
+    look_permit(textf("%s-blind/" BLIND, root), 0);
+    (void)make(admin, "-many/_c_a-__READ__0000000000", RECORD("me", "7"));
+    (void)make(second, "-many/_c_b-__READ__0000000001", RECORD("you", "81"));
+    (void)make(admin, "-many/_c_c-__WRIT__0000000002", RECORD("me", "7"));
     /* Of a session that may have several threads. */
     (void)make(admin, "maybe/lock-0000000000", "me");
     (void)make(admin, "maybe/lock-0000000001", "me");

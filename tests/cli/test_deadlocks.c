@@ -171,17 +171,72 @@ TEST(a_semaphore_before_a_deadlock_hides_nothing)
 
 /* --- nodes of others --- */
 
+#define OF(pid, tid)                                                           \
+    " {\"host\":\"h\",\"pid\":" pid ",\"thread\":\"t\",\"tid\":" tid           \
+    ",\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}|"
+
+TEST(deadlocks_are_told_from_each_other)
+{
+    static const struct scene scenes[] = {
+        { .make = "a x/lock-0000000000" OF("1", "7") "b x/lock-0000000001" OF(
+              "2", "81") "b y/lock-0000000000" OF("2", "81"),
+          .words = "deadlocks --confirm 20ms R",
+          .out = "",
+          .has = { "no deadlock among 2 locks" } },
+        { .make = "a z/lock-0000000000" OF("1", "9") "a z/lock-0000000001" OF(
+              "1", "9") "a y/lock-0000000001" OF("1", "7"),
+          .words = "deadlocks --confirm 20ms R",
+          .code = 1,
+          .out = "DEADLOCK 1 (confirmed, 2 owners, for AGE)\n"
+                 " h:1/7 p holds ROOT/x (<=AGE) waits for ROOT/y "
+                 "(AGE, position 1)\n"
+                 " h:2/81 p holds ROOT/y (<=AGE) waits for ROOT/x "
+                 "(AGE, position 1)\n"
+                 " waits shortest: h:1/7 p\n"
+                 " to resolve: zk-lockctl revoke ROOT/x\n"
+                 "\n"
+                 "DEADLOCK 2 (confirmed, 1 owner, for AGE)\n"
+                 " h:1/9 p holds ROOT/z (<=AGE) waits for ROOT/z "
+                 "(AGE, position 1)\n"
+                 " waits shortest: h:1/9 p\n"
+                 " to resolve: zk-lockctl revoke ROOT/z\n" },
+        { .words = "deadlocks --confirm 20ms -o json R",
+          .code = 1,
+          .has = { "lockctl revoke ROOT/x\"", "lockctl revoke ROOT/z\"" } },
+        { .words = "doctor --confirm 20ms R",
+          .code = 1,
+          .out = "ROOT/y: deadlock: h:1/7 p is the last of 2 owners who wait "
+                 "for each other. Cure: zk-lockctl deadlocks shows it and what "
+                 "ends it\n"
+                 "ROOT/z: deadlock: h:1/9 p waits for itself. Cure: zk-lockctl "
+                 "deadlocks shows it and what ends it\n",
+          .has = { "3 locks, 2 findings\n" } },
+        { .words = NULL },
+    };
+    struct admin *b;
+
+    assert_int_equal(admin_open(server_hosts(the_server), &b), ZOK);
+    look_play(scenes, b, NULL);
+    admin_close(b);
+}
+
 TEST(without_records_it_is_only_possible)
 {
     static const struct scene scenes[] = {
         { .make = "a x/lock-0000000000 10.0.0.1|b x/lock-0000000001 10.0.0.2|"
                   "b y/lock-0000000000 " EVIL "|a y/lock-0000000001 10.0.0.1",
           .words = "deadlocks --confirm 20ms --possible R",
-          .has = { "DEADLOCK 1 (possible, 2 owners",
-                   "other threads of the session" },
-          .lacks = "zk-lockctl break" },
+          .out = "DEADLOCK 1 (possible, 2 owners, for AGE)\n"
+                 " 10.0.0.1 holds ROOT/x (<=AGE) waits for ROOT/y "
+                 "(AGE, position 1)\n"
+                 " 10.0.0.2 holds ROOT/y (<=AGE) waits for ROOT/x "
+                 "(AGE, position 1)\n"
+                 " possible: it is none if other threads of the session wait, "
+                 "or in an election;\n"
+                 " see the stacks of these programs before you end one\n" },
         { .words = "deadlocks --confirm 20ms R",
-          .has = { "1 possible deadlock, such as of " },
+          .has = { "1 possible deadlock, such as of ",
+                   "no deadlock among 2 locks" },
           .lacks = "DEADLOCK" },
         { .words = "deadlocks --confirm 20ms --possible -o json R",
           .has = { "\"confirmed\": false", "\"cure\": null" } },

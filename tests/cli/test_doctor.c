@@ -90,6 +90,8 @@ TEST(a_holder_whose_client_is_gone_is_found)
         name = nth_child(cases[i].below[0] == '\0' ? lock_path()
                                                    : node_path(cases[i].below),
                          0);
+        LOOK(75, "revoke -w 0 %s", lock_path());
+        assert_has(look_err, ", whose client is connected to no server, has");
         assert_finds("absent-holder", textf("%s%s", cases[i].before, name),
                      cases[i].what, "zk-lockctl break --token ");
         assert_int_equal(admin_delete_tree(admin, lock_path()), ZOK);
@@ -201,6 +203,14 @@ static const struct row {
     /* One thread that holds and waits in the same lock. */
     { "a_deadlock", "a lock/lock-0000000000 " RECORD "|a lock/lock-0000000001 " RECORD, "-v",
       1, "deadlock: h:1/7 p", "Cure: zk-lockctl deadlocks", "mixed" },
+    /* What may be one. */
+#define ITSELF "a lock/lock-0000000000 me|a lock/lock-0000000001 me"
+    { "a_wait_behind_its_own_node", ITSELF, "--older 1ms",
+      1, "/lock: own-node: me has waited for ", " behind a node of its own session", "/lock: deadlock" },
+    { "a_short_one", ITSELF, "--older 1h", 0, "1 possible deadlock", NULL, "own-node" },
+    { "one_of_any_age", ITSELF, "--older 0", 0, "1 possible deadlock", NULL, "own-node" },
+    { "a_chosen_column", ITSELF, "--older 1ms --columns check,lock",
+      1, "CHECK LOCK\nold-holder ROOT/lock\nown-node ROOT/lock\n", "2 findings", NULL },
     { "text_of_others",
       "p lock/" TURN "lock-0000000000 \033]0;evil\a", "--older 1ms -v",
       1, "old-holder: \\x1B]0;evil\\x07 holds it",

@@ -310,6 +310,27 @@ TEST(without_the_words_the_rest_is_shown)
     server_stop(shy);
 }
 
+/* A lock may go, and come again, and so may the connection. */
+TEST(a_queue_is_followed)
+{
+    AUTO(proxy) proxy = new_proxy();
+    struct cli cli;
+
+    make("lock/lock-0000000000", "hostA:1");
+    START_CLI(&cli, "show", "--follow", "--limit", "1", "--no-4lw", "-o",
+              "jsonl", "--servers", proxy_hosts(proxy), path);
+    cli_wait_said(&cli, "hostA:1");
+    ok(admin_delete_tree(admin, path));
+    cli_wait_said(&cli, "/lock does not exist");
+    make("lock/lock-0000000002", "hostB:2");
+    cli_wait_said(&cli, "hostB:2");
+    make("lock/lock-0000000003", "hostC:3");
+    cli_wait_said(&cli, "\"cut\":true");
+    assert_lacks(cli_said(&cli), "hostC:3");
+    (void)kill(cli.pid, SIGTERM);
+    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+}
+
 /* --- check, wait --- */
 
 TEST(scripts_ask_by_the_exit_code)
@@ -377,6 +398,10 @@ TEST(wait_returns_when_it_is_so)
 
 /* --- revoke --- */
 
+#define OURS                                                                   \
+    "{\"host\":\"me\",\"pid\":7,\"thread\":\"t\",\"tid\":7,"                   \
+    "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}"
+
 /* A holder that gives the lock back when it is asked. */
 static void give_back(zkr_grant *g, const struct zkr_grant_event *e, void *user)
 {
@@ -423,9 +448,7 @@ TEST(the_next_of_that_name_is_not_asked)
     struct cli cli;
     char data[64];
 
-    make("lock/lock-0000000000",
-         "{\"host\":\"old\",\"pid\":1,\"thread\":\"t\",\"tid\":7,"
-         "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}");
+    make("lock/lock-0000000000", OURS);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
     START_CLI(&cli, "revoke", "--timeout", "60s", "--servers",
               proxy_hosts(proxy), path);
@@ -563,25 +586,41 @@ TEST(a_waiter_is_removed_by_its_token)
     assert_int_equal(count_children(path), 1);
 }
 
-/* Between the look and the deed it may be granted the lock: then it is a holder
- * that would lose it, of which the tool has said nothing. */
-TEST(a_waiter_that_holds_by_now_is_left_alone)
+/* Between the look and the deed a waiter may be granted the lock: then it is a
+ * holder that would lose it, of which the tool has said nothing. Or it has
+ * gone, as a holder may. */
+/* clang-format off */
+static const struct late {
+    const char *name;
+    int which; /* is broken: the holder, or who waits */
+    int read;  /* whose reply is held back: the first look reads the holder, the
+                  second one both */
+    const char *gone, *said;
+    int left;
+} late[] = {
+    { "holds_by_now", 1, 3, "/lock-0000000000", "it holds by now", 1 },
+    { "has_gone", 1, 3, "/lock-0000000001", "hostB:77 has let go by itself: nothing", 1 },
+    { "has_gone_with_its_lock", 1, 3, "", "hostB:77 has let go by itself: nothing", 0 },
+    { "held_and_has_gone", 0, 1, "/lock-0000000000", "me:7/7 p has let go by itself: nothing", 1 },
+};
+/* clang-format on */
+
+TEST_ROWS(a_contender_that, late, row)
 {
     AUTO(proxy) proxy = new_proxy();
     struct cli cli;
+    int64_t tokens[] = { make("lock/lock-0000000000", OURS),
+                         make("lock/lock-0000000001", "hostB:77") };
 
-    make("lock/lock-0000000000", "hostA:123");
-    const char *token =
-        textf("%" PRId64, make("lock/lock-0000000001", "hostB:77"));
-    /* the first look reads the holder, the second one both */
-    proxy_rule(proxy, ZOO_GETDATA_OP, 3, PROXY_HOLD_REPLY);
-    START_CLI(&cli, "break", "--yes", "--no-4lw", "--token", token, "--timeout",
-              "60s", "--servers", proxy_hosts(proxy), path);
+    proxy_rule(proxy, ZOO_GETDATA_OP, row->read, PROXY_HOLD_REPLY);
+    START_CLI(&cli, "break", "--yes", "--no-4lw", "--token",
+              textf("%" PRId64, tokens[row->which]), "--reason", "why",
+              "--timeout", "60s", "--servers", proxy_hosts(proxy), path);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    ok(admin_delete(admin, textf("%s/lock-0000000000", path)));
+    ok(admin_delete_tree(admin, textf("%s%s", path, row->gone)));
     proxy_release(proxy);
-    assert_end(&cli, 65, "it holds by now");
-    assert_int_equal(count_children(path), 1);
+    assert_end(&cli, 65, row->said);
+    assert_int_equal(row->left == 0 ? 0 : count_children(path), row->left);
 }
 
 static char said[8192];

@@ -166,7 +166,7 @@ static int look_up(const char *at, struct addrinfo **ret_all)
         return EAI_NONAME;
     memcpy(host, at, len);
     host[len] = '\0';
-    if (len > 1 && host[0] == '[' && host[len - 1] == ']') {
+    if (len > 2 && host[0] == '[' && host[len - 1] == ']') {
         host[len - 1] = '\0';
         memmove(host, host + 1, len - 1);
     }
