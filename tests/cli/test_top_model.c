@@ -136,7 +136,7 @@ static void press_key(uint32_t key)
     assert_int_equal(top_press(&top, key), TOP_GO_ON);
 }
 
-/* Compares the beginning of a line, with blanks squeezed. */
+/* Compares the beginning of a line, with blanks squeezed; its end is '$'. */
 static void line_is(int i, const char *want)
 {
     char text[GRID_CELL_MAX];
@@ -148,7 +148,7 @@ static void line_is(int i, const char *want)
         if (*at != ' ' || (at[1] != ' ' && at[1] != '\0'))
             text[n++] = *at;
     }
-    text[n] = '\0';
+    (void)strcpy(text + n, "$");
     if (strncmp(text, want, strlen(want)) != 0)
         fail_msg("line %d is '%s', not '%s'", i, text, want);
 }
@@ -218,6 +218,11 @@ TEST(locks_are_sorted_by_each_column)
     top.sort = TOP_LONGEST; /* locks that nobody waits for come last, */
     top.reversed = false;
     shown_is("bca"); /* and equals are sorted by path */
+    look(1000, "/a", "a5", "/b", "b3", "/c", "d1H", NULL);
+    top.sort = TOP_KIND;
+    shown_is("cab"); /* behind those with a holder */
+    top.sort = TOP_STATE;
+    shown_is("cab");
 }
 
 TEST(keys_change_the_order)
@@ -225,7 +230,7 @@ TEST(keys_change_the_order)
     look_at_three(1000);
     line_is(2, "sorted by LOCK");
     press("r");
-    line_is(2, "sorted by LOCK reversed");
+    line_is(2, "sorted by LOCK reversed$");
     shown_is("cba");
     press("s");
     line_is(2, "sorted by KIND");
@@ -234,8 +239,12 @@ TEST(keys_change_the_order)
     press("<<<");
     line_is(2, "sorted by TOKEN");
     press(">");
-    line_is(2, "sorted by LOCK");
+    line_is(2, "sorted by LOCK$");
     assert_int_equal(lines[3].style, TOP_BAR);
+    notes_add(&top.scan.notes, "%s", "a word");
+    line_is(2, "sorted by LOCK note: a word$");
+    press("o");
+    line_is(2, "note: a word$");
 }
 
 TEST(the_filter_is_part_of_a_lock_or_holder)
@@ -246,7 +255,7 @@ TEST(the_filter_is_part_of_a_lock_or_holder)
     line_is(23, "/HOST-B_ Enter keep Esc clear");
     press_key(TOP_KEY + KEY_BACKSPACE);
     shown_is("abc");
-    press("xy");
+    press("C"); /* it waits */
     shown_is("");
     press_key('\033');
     shown_is("abc");
@@ -257,9 +266,14 @@ TEST(the_filter_is_part_of_a_lock_or_holder)
     press("//c");
     press_key('\r');
     shown_is("c");
-    line_is(2, "sorted by LOCK, 1 with \"/c\"");
+    line_is(2, "sorted by LOCK, 1 with \"/c\"$");
+    line_is(23, "q quit");
     press_key('\033');
     shown_is("abc");
+    press("/");
+    for (size_t i = 0; i <= sizeof(top.filter); i++)
+        press("x");
+    assert_int_equal(strlen(top.filter), sizeof(top.filter) - 1);
 }
 
 /* A lock of several holders is among those of each, and counts once for one
@@ -288,6 +302,19 @@ TEST(owners_are_listed_by_their_locks)
     press("oj");
     press_key('\r');
     line_is(3, "OWNER");
+    look(3000, "/0", "f9H", "/a", "a1H", "/b", "b2H c3", "/c", "c4H", "/d",
+         "c7H", NULL);
+    line_is(2, "$");
+    line_is(4, "host-c:42 job 2 <=3.0s 0 -$");
+    line_is(5, "host-b:41 job 1 <=3.0s 1 3.0s$");
+    assert_int_equal(lines[5].style, TOP_BOLD);
+    line_is(6, "host-a:40 job 1 <=3.0s 0 -$");
+    assert_int_equal(lines[6].style, TOP_PLAIN);
+    line_is(7, "host-f:45 job 1");
+    press_key('K'); /* none of them is a lock */
+    line_is(23, "q back");
+    press_key('/');
+    line_is(23, "q back");
 }
 
 /* Characters, not bytes, are taken back. */
@@ -319,6 +346,11 @@ TEST(the_cursor_follows_its_lock)
     assert_int_equal(cursor(), 'b');
     press("g<");
     assert_int_equal(cursor(), 'a');
+    press("G");
+    look(3000, "/0", "a5H", "/a", "a5H", NULL);
+    assert_int_equal(cursor(), 'a');
+    look(4000, "/0", "a5H", NULL);
+    assert_int_equal(cursor(), '0');
 }
 
 /* On the first line it stays with whatever is there. */
@@ -331,25 +363,41 @@ TEST(on_the_first_line_the_cursor_stays)
     assert_int_equal(cursor(), 'a');
 }
 
+/* With two lines of the list. */
+static const struct {
+    uint32_t key;
+    char at;
+    const char *first;
+} moves[] = {
+    { TOP_KEY + KEY_NPAGE, 'c', "/b" },
+    { TOP_KEY + KEY_END, 'e', "/d" },
+    { TOP_KEY + KEY_DOWN, 'e', "/d" },
+    { 'k', 'd', "/d" },
+    { TOP_KEY + KEY_UP, 'c', "/c" },
+    { TOP_KEY + KEY_DOWN, 'd', "/c" },
+    { TOP_KEY + KEY_PPAGE, 'b', "/b" },
+    { TOP_KEY + KEY_PPAGE, 'a', "/a" },
+    { 'j', 'b', "/a" },
+    { TOP_KEY + KEY_HOME, 'a', "/a" },
+    { 'k', 'a', "/a" },
+    { 'G', 'e', "/d" },
+};
+
 TEST(the_list_scrolls_with_the_cursor)
 {
-    resize(80, 7); /* two lines of the list */
+    resize(80, 7);
     look(1000, "/a", "a1H", "/b", "a1H", "/c", "a1H", "/d", "a1H", "/e", "a1H",
          NULL);
-    line_is(4, "/a");
-    press_key(TOP_KEY + KEY_NPAGE);
-    line_is(5, "/c");
-    press_key(TOP_KEY + KEY_END);
-    line_is(5, "/e");
+    for (size_t i = 0; i < COUNT(moves); i++) {
+        press_key(moves[i].key);
+        assert_int_equal(cursor(), moves[i].at);
+        line_is(4, moves[i].first);
+    }
     assert_int_equal(lines[5].style, TOP_CURSOR);
-    press("kk");
-    line_is(4, "/c");
-    press_key(TOP_KEY + KEY_DOWN);
-    press_key(TOP_KEY + KEY_PPAGE);
-    press_key(TOP_KEY + KEY_UP);
-    press_key(TOP_KEY + KEY_HOME);
-    press("k");
-    assert_int_equal(cursor(), 'a');
+    resize(80, 9);
+    line_is(4, "/b");
+    resize(80, 24);
+    line_is(4, "/a");
 }
 
 /* --- what is on the screen --- */
@@ -358,7 +406,9 @@ TEST(the_picture_fits_80_columns)
 {
     look_at_three(65000);
     line_is(0, "zk-lockctl top connected 00:17:45Z zk1:2181");
-    line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s");
+    line_is(1, "3 locks, 3 held, 3 waiting, longest 1m05s$");
+    top.scan.locks[1].longest_wait_ms = 70000;
+    line_is(1, "3 locks, 3 held, 3 waiting, longest 1m10s$");
     line_is(3, "LOCK KIND DIALECT STATE HOLDER HELD WAIT LONGEST TOKEN");
     line_is(6, "/c mutex zkrecipes held host-d:43 job <=1m05s 2 1m05s 1");
     line_is(23, "q quit ? help Enter queue / filter s sort R ask K break");
@@ -373,6 +423,8 @@ TEST(an_incomplete_count_has_a_plus)
     line_is(1, "1 lock, 1 held, 2 waiting");
     look(1000, "/a", "a1H b2H c3", NULL);
     line_is(1, "1 lock, 1 held, 1 waiting");
+    top.scan.locks[0].cut = true;
+    line_is(1, "1 lock, 1 held, 1+ waiting");
 }
 
 TEST(less_important_columns_go_first)
@@ -401,10 +453,15 @@ TEST(enter_shows_the_queue)
     line_is(5, "1 wait host-e:44 job - 0xa4 3.0s pos 0 2");
     line_is(7, "- foreign");
     assert_int_equal(lines[7].style, TOP_DIM);
+    assert_int_equal(lines[5].style, TOP_PLAIN);
     press("jjjj");
     draw();
     assert_int_equal(lines[7].style, TOP_CURSOR);
+    assert_int_equal(lines[4].style, TOP_GOOD);
+    press("rso/"); /* which are of the list of locks */
+    line_is(23, "q back ? help R ask K break$");
     press("q");
+    line_is(2, "sorted by LOCK$");
     line_is(4, "/c mutex zkrecipes held");
 }
 
@@ -443,6 +500,9 @@ TEST(in_a_queue_the_cursor_follows_its_contender)
 
 TEST(an_old_picture_says_so)
 {
+    top.is_connected = false;
+    line_is(2, "NOTHING SEEN YET: connected");
+    top.is_connected = true;
     line_is(1, "looking...");
     look_at_three(1000);
     top.now_ms += 5000;
@@ -467,8 +527,13 @@ TEST(help_is_one_key_away_and_back)
     press("?");
     line_is(2, "Up Down j k");
     press("?jjs/");
+    press_key('R');
     line_is(2, "Up Down j k");
-    press("q");
+    line_is(3, "move; the cursor follows its lock");
+    line_is(16, "TOKEN ");
+    line_is(17, "$");
+    line_is(23, "q back");
+    press("qhq");
     line_is(1, "/a mutex");
     press("q");
     assert_int_equal(top_press(&top, 'q'), TOP_QUIT);
@@ -502,12 +567,68 @@ TEST(where_nobody_holds_nobody_is_asked)
     line_is(23, "nobody holds it");
     press("jR");
     line_is(23, "nobody holds it");
+    press("j");
+    line_is(23, "q quit ? help");
+}
+
+/* The verb and the token of what a key does; or why it does nothing. */
+static void assert_acts(char key, const char *verb, int64_t token)
+{
+    assert_int_equal(top_press(&top, (uint32_t)key), TOP_ACT);
+    assert_string_equal(top.verb, verb);
+    assert_int_equal(top.token, token);
+}
+
+static void assert_does_not(char key, const char *why)
+{
+    press_key((uint32_t)key);
+    line_is(23, why);
+}
+
+TEST(keys_are_about_the_holder_under_the_cursor)
+{
+    look(1000, "/a", "a1", "/b", "a1H b2", "/c", "c3H d4H e5", NULL);
+    draw();
+    assert_int_equal(lines[5].style, TOP_BOLD);
+    press("j");
+    draw();
+    assert_int_equal(lines[4].style, TOP_BOLD); /* somebody waits */
+    assert_acts('R', "revoke", 0);
+    assert_acts('K', "break", 1);
+    assert_string_equal(top.lock->path, "/b");
+    press("j");
+    assert_acts('R', "revoke", 0);
+    assert_does_not('K', "there are several holders: choose one");
+    press_key('\r');
+    press("j");
+    assert_acts('K', "break", 4);
+    assert_string_equal(top.lock->path, "/c");
+    assert_acts('R', "revoke", 0);
+    press("j");
+    assert_does_not('K', "the cursor is on one who does not hold it");
+    assert_does_not('R', "the cursor is on one who does not hold it");
+    press("q");
+    top.scan.locks[2].state = LOCK_UNKNOWN;
+    assert_does_not('R', "the last look has not seen it");
+    top.read_only = true;
+    assert_does_not('K', "--read-only");
+    press("k");
+    draw();
+    assert_int_equal(lines[6].style, TOP_BAD);
+}
+
+TEST(locks_without_a_waiter_are_plain)
+{
+    look(1000, "/a", "a1H", "/b", "", "/c", "c1H", NULL);
+    draw();
+    assert_int_equal(lines[5].style, TOP_DIM);
+    assert_int_equal(lines[6].style, TOP_PLAIN);
 }
 
 TEST(nobody_is_a_list_too)
 {
     look(1000, NULL);
-    line_is(1, "0 locks, 0 held, 0 waiting");
+    line_is(1, "0 locks, 0 held, 0 waiting$");
     press("jkGg");
     press_key('\r');
     line_is(1, "0 locks");
