@@ -148,6 +148,10 @@ TEST(the_world_is_made)
     (void)make(admin, "-many/_c_a-__READ__0000000000", RECORD("me", "7"));
     (void)make(second, "-many/_c_b-__READ__0000000001", RECORD("you", "81"));
     (void)make(admin, "-many/_c_c-__WRIT__0000000002", RECORD("me", "7"));
+    /* It was asked, and has read that. */
+    (void)make(admin, "-asked/lock-0000000000",
+               "{\"host\":\"me\",\"pid\":7,\"asked\":true,"
+               "\"library\":\"zkrecipes 0.1.0\"}");
     /* Of a session that may have several threads. */
     (void)make(admin, "maybe/lock-0000000000", "me");
     (void)make(admin, "maybe/lock-0000000001", "me");

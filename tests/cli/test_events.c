@@ -158,7 +158,8 @@ static const struct row {
         "a1LXH b2Y d4X | b2Y d4X c3LYH: gone a, acquired c",
         "a1LXH c3LY b2Y | a1LXH c3LYH: acquired c",
         "a1LXH | a1LXH c3LYH: acquired c",
-        "b2Y | c3LYH: acquired c" } },
+        "b2Y | c3LYH: acquired c",
+        "a1LXH b2Y | a1LXH b2Y: | a1LXH c3LYH: acquired c" } },
     /* A lease that is of another session, is older, or does not hold, and a
      * node that is none. */
     { "another_node_is_not_the_lease_of_a_claim",
@@ -245,6 +246,7 @@ TEST(a_holder_that_was_asked_is_still_known)
     struct seen *first = look(T0 + 100, "a1H");
     struct seen *second = look(T0 + 200, "a1HA");
     struct seen *third = look(T0 + 300, "a1HA");
+    struct seen *fourth = look(T0 + 400, "a1HA");
 
     first->items[0].owner.is_record = true;
     first->items[0].dialect = ZKR__DIALECT_ZKRECIPES;
@@ -255,15 +257,20 @@ TEST(a_holder_that_was_asked_is_still_known)
     assert_string_equal(third->items[0].owner.host, "there");
     assert_true(third->items[0].owner.is_asked);
     assert_int_equal(third->items[0].dialect, ZKR__DIALECT_ZKRECIPES);
+    fourth->items[0].owner.is_record = true; /* it has written that again */
+    compare(third, fourth, "");
+    assert_string_equal(fourth->items[0].owner.host, "");
     done(first);
     done(second);
     done(third);
+    done(fourth);
 }
 
 TEST(data_that_a_request_has_replaced_is_still_known)
 {
     struct seen *first = look(T0 + 100, "a1H");
     struct seen *second = look(T0 + 200, "a1HA");
+    struct seen *third = look(T0 + 300, "a1HA");
     char who[WHO_MAX];
 
     first->nodes[0].data = "me";
@@ -272,8 +279,12 @@ TEST(data_that_a_request_has_replaced_is_still_known)
     compare(first, second, "revoked a");
     assert_string_equal(contender_who(&second->items[0], who),
                         "me (asked to release)");
+    compare(second, third, "");
+    assert_string_equal(contender_who(&third->items[0], who),
+                        "me (asked to release)");
     done(first);
     done(second);
+    done(third);
 }
 
 /* The reported events, applied in order, lead from one look to the next. */

@@ -94,7 +94,11 @@ static const struct row {
         { .make = "a pool/" QUEUE "0 10.0.0.1",
           .words = "show --no-4lw --columns POS,STATE,BLOCKED-BY R/pool",
           .out = "ROOT/pool semaphore (curator) free 0 leases, 1 waiting\n"
-                 "POS STATE BLOCKED-BY\n 0 wait a permit\n" } } },
+                 "POS STATE BLOCKED-BY\n 0 wait a permit\n" },
+        { .words = "ls --held R", .out = "" },
+        { .words = "break --yes --token 5 R/pool",
+          .code = 65,
+          .has = { "with the token 5, and nobody waits with it\n" } } } },
     /* The directory looked like a semaphore, and is none. */
     { "other_directories_of_these_names_are_locks",
       { { .make = "a locks/" LATCH "1 me|a a/locks/lock-0000000001 me|"
@@ -132,7 +136,11 @@ static const struct row {
                  " 2 wait session 0xN pos 1\n" },
         { .words = "check --free R/election",
           .code = 1,
-          .has = { "is led by node-1 (?)" } } } },
+          .has = { "is led by node-1 (?)" } },
+        { .words = "break --no-4lw R/election",
+          .code = 64,
+          .has = { "election is led by node-1\n", "DANGER: its node does not",
+                   "2 waiting; the next leads at once\n" } } } },
     /* Neither leases nor latches of Curator can be made revocable. */
     { "curator_does_not_hear_that_it_is_asked",
       { { .make =
@@ -140,6 +148,9 @@ static const struct row {
           .words = "revoke -w 0 R/pool",
           .code = 75,
           .has = { "10.0.0.1 is not asked: curator does not listen" } },
+        { .words = "break --no-4lw R/pool",
+          .code = 64,
+          .has = { "a lease of ", "0 waiting; its permit is free at once" } },
         { .words = "revoke -w 0 R/election",
           .code = 75,
           .has = { "node-1 is not asked: its node does not tell whether its "

@@ -92,6 +92,10 @@ TEST(our_holder_is_told_by_its_record)
     "__lock__0000000005 hostB:77|a recipe/x-100000be8790000-0000000000|"       \
     "a ruby/ex0000000000 me|a ruby/sh0000000001 you|a unfair/holder somebody"
 
+#define LABELLED                                                               \
+    "{\"host\":\"me\",\"pid\":7,\"thread\":\"main\",\"tid\":9,"                \
+    "\"program\":\"p\",\"label\":\"night\",\"library\":\"zkrecipes 0.1\"}"
+
 static const struct row {
     const char *name;
     struct scene scenes[10];
@@ -141,6 +145,45 @@ static const struct row {
                   "a lock/lock-0000000002|a lock/lock-0000000003",
           .words = "show --limit 2 R/lock",
           .has = { "only 2 of 4 children are listed" } } } },
+    { "a_queue_has_all_columns",
+      { { .make = "a lock/_c_" UUID "-lock-0000000000 " LABELLED "|p lock/" HEX
+                  "__lock__0000000001 hostB:77|p lock/notes x",
+          .words = "show --columns POS,STATE,OWNER,LABEL,CLIENT,"
+                   "SESSION,TIMEOUT,SINCE,BLOCKED-BY,MODE,DIALECT,THREAD,NODE "
+                   "R/lock",
+          .out =
+              "ROOT/lock mutex (mixed) held 2 in the queue, 1 foreign\n"
+              "POS STATE OWNER LABEL CLIENT SESSION TIMEOUT SINCE BLOCKED-BY "
+              "MODE DIALECT THREAD NODE\n"
+              " 0 HELD me:7/9 p night PORT 0xN 30s <=AGE - exclusive zkrecipes "
+              "main _c_UUID-lock-0000000000\n"
+              " 1 wait hostB:77 - (no session) - ? AGE pos 0 exclusive kazoo "
+              "- UUID__lock__0000000001\n"
+              " - foreign x - (no session) - ? AGE - - - - notes\n",
+          .has = { "Curator counts foreign children (1)" } },
+        { .words = "check --free R/lock",
+          .code = 1,
+          .has = { "lock is held by me:7/9 p (zkrecipes), \"night\", token ",
+                   "; 1 waiting\n" } },
+        { .words = "break --no-4lw R/lock",
+          .code = 64,
+          .has = { "\nzk-lockctl:   label: night\n",
+                   "it is told soon after, but is not stopped",
+                   "1 waiting; the next is granted at once" },
+          .lacks = "DANGER" } } },
+    { "what_a_lock_is_worth_a_word",
+      { { .make = "a c/_c_" UUID "-lock-0000000000 10.0.0.1|p c/notes|"
+                  "a unfair/holder me|p p/" HEX "__lock__0000000004 hostA:123",
+          .words = "show --no-4lw R/c",
+          .has = { "c mutex (curator) held 1 in the queue, 1 foreign\n",
+                   "Curator counts foreign children (1)" } },
+        { .words = "show --no-4lw R/unfair",
+          .has = { "a waiter for an unfair mutex has no node" },
+          .lacks = "Curator counts" },
+        { .words = "break --no-4lw R/p",
+          .code = 64,
+          .has = { "its node belongs to no session: it stays until" },
+          .lacks = "its session" } } },
 };
 
 TEST_ROWS(shown, rows, row)
