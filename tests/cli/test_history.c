@@ -233,6 +233,8 @@ static void say_stay(struct stay *s, void *user)
     if (s->asked_ms != 0)
         say(" asked %" PRId64 " by %" PRId64, number_of(s->asked_ms),
             s->asked_by);
+    if (s->reason != NULL)
+        say(" because %s", s->reason);
     if (s->node.token != number_of(s->queued_ms))
         say(" token %" PRId64, s->node.token);
     if (s->seen_ms != s->queued_ms)
@@ -282,6 +284,8 @@ static void play_root(const char *chroot, const char *root)
     say_known();
     if (history_lacks_begin(&history))
         say(" lacks");
+    if (history.pool)
+        say(" pool");
     if (history.strange > 0)
         say(" strange %zu", history.strange);
     if (logs.notes.count > 0)
@@ -324,6 +328,9 @@ static const struct row {
     { "a_request_does_not_replace_the_owner",
       "1+/l/#0;5=/l/#0:__REVOKE__;1-/l/#0",
       "1:/l/#0 1 1 3 released asked 2 by 5 | 1-3 known 1-3" },
+    { "a_request_may_have_a_reason",
+      "1+/l/#0;5=/l/#0:__REVOKE__: why;6=/l/#0:__REVOKE__: no;1-/l/#0",
+      "1:/l/#0 1 1 4 released asked 2 by 5 because why | 1-4 known 1-4" },
     /* Other data is what its owner says now, and the first request counts. */
     { "only_the_request_is_one",
       "1+/l/#0;5=/l/#0:__REVOKE__ ;5=/l/#0:__REVOKED_;6=/l/#0:__REVOKE__;"
@@ -482,12 +489,31 @@ TEST(who_holds_does_not_begin_again)
     stay_free(s);
 }
 
-TEST(only_what_is_below_the_root_counts)
+#define POOL "/5a5bbc3873ea4b5a9f7396e8c4c6a436"
+
+static const struct root_row {
+    const char *name;
+    const char *script, *chroot, *root;
+    const char *said;
+} roots[] = {
+    { "only_what_is_below_the_root_counts",
+      "1+/app/a/#0;1+/app/ab/#0;1+/bpp/a/#0;1+/app/a/b/#0;1+/app;1^/app/a" POOL
+      ";1+/app/b" POOL,
+      "/app", "/a",
+      "1:/a/b/#0 4 4 0 there; 1:/a/#0 1 1 0 there | 1-7 known 1-7" },
+    { "a_longer_name_is_not_the_chroot", "1+/app/a/#0;1+/apple/#0", "/app", "/",
+      "1:/a/#0 1 1 0 there | 1-2 known 1-2" },
+    { "a_pool_is_seen", "1+/app/a" POOL ";1+/app/a/#0", "/app", "/a",
+      "1:/a/#0 2 2 0 there | 1-2 known 1-2 pool" },
+    { "a_pool_of_before_is_seen", "*8 /a" POOL ":2:2;@9;3+/b/#0", "", "/a",
+      " | 9-9 known 9-9 pool" },
+};
+
+TEST_ROWS(history_of, roots, row)
 {
-    write_log("1+/app/a/#0;1+/app/ab/#0;1+/application/a/#0;1+/app/a/b/#0");
-    play_root("/app", "/a");
-    assert_string_equal(
-        said, "1:/a/b/#0 4 4 0 there; 1:/a/#0 1 1 0 there | 1-4 known 1-4");
+    write_log(row->script);
+    play_root(row->chroot, row->root);
+    assert_string_equal(said, row->said);
 }
 
 /* --- transactions --- */
