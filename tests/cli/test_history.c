@@ -378,6 +378,23 @@ static const struct row {
       "7-/p/locks/#1",
       "1:/p/locks/#0 2 0 3 released; 1:/p/locks/#1 4 0 5 deleted by 7; "
       "1:/p/leases/#l0 1 1 0 there | 1-5 known 1-5" },
+    { "a_lease_is_that_of_its_own_session",
+      "1+/p/locks/#0;2+/p/locks/#1;2+/p/leases/#l0;1+/p/leases/#l1;"
+      "2-/p/locks/#1;1-/p/locks/#0",
+      "2:/p/locks/#1 2 0 5 released; 1:/p/locks/#0 1 0 6 released claim; "
+      "1:/p/leases/#l1 1 6 0 there token 4 seen 4; "
+      "2:/p/leases/#l0 3 3 0 there | 1-6 known 1-6" },
+    { "a_claim_that_is_broken_has_led_to_no_lease",
+      "1+/p/locks/#0;1+/p/leases/#l0;7-/p/locks/#0",
+      "1:/p/locks/#0 1 0 3 deleted by 7; 1:/p/leases/#l0 2 3 0 there | "
+      "1-3 known 1-3" },
+    { "a_lease_leads_to_no_other",
+      "1+/p/leases/#l0;1+/p/locks/#0;1+/p/leases/#l1;1-/p/leases/#l0",
+      "1:/p/leases/#l0 1 1 4 released; 1:/p/leases/#l1 3 0 0 there; "
+      "1:/p/locks/#0 2 0 0 there | 1-4 known 1-4" },
+    { "a_queue_goes_by_numbers_not_names",
+      "1+/l/#5;2+/l/#w9;2-/l/#w9",
+      "2:/l/#w9 2 0 3 released; 1:/l/#5 1 1 0 there unsure | 1-3 known lacks" },
     { "a_directory_named_locks_is_a_lock",
       "1+/locks/#0",
       "1:/locks/#0 1 1 0 there | 1-1 known 1-1" },

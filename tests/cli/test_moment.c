@@ -4,13 +4,18 @@
 #include "common/words.h"
 #include "unit.h"
 
-/* 2026-11-23T07:00:00Z, in a zone one hour east of Greenwich. */
+/* 2026-11-23T07:00:00Z, in a zone one hour east of Greenwich, in summer two. */
 #define NOW 1795417200000
+
+static void go_to(const char *zone)
+{
+    (void)setenv("TZ", zone, 1);
+    tzset();
+}
 
 static int setup(void)
 {
-    (void)setenv("TZ", "XXX-1", 1);
-    tzset();
+    go_to("XXX-1YYY");
     return 0;
 }
 
@@ -46,8 +51,18 @@ TEST(a_time_of_day_is_the_last_one)
     assert_moment("22:30-08:00", NOW - 1800000);
 }
 
+TEST(a_day_is_one_of_its_zone)
+{
+    go_to("XXX-23");
+    assert_moment("05:30", NOW - 1800000);
+    go_to("XXX+23");
+    assert_moment("06:30Z", NOW - 1800000);
+    (void)setup();
+}
+
 TEST(a_date_has_a_time_and_a_zone)
 {
+    assert_moment("2026-07-01 09:00", NOW - 145 * INT64_C(86400000));
     assert_moment("2026-11-23", NOW - 8 * 3600000);
     assert_moment("2026-11-23 08:00", NOW);
     assert_moment("2026-11-23T08:00:00.25", NOW + 250);
