@@ -161,6 +161,10 @@ TEST(a_fault_of_the_file_has_its_line)
         { "[]\n", ":1: a name of a context has only" },
         { "[a]\nservers = x:1\ntimeout = soon\n",
           ":3: the value of timeout is not a duration" },
+        { "[a]\nservers = x:1\ntls-verify = no\n",
+          ":3: the value of tls-verify is not name or chain" },
+        { "[a]\nservers = x:1\ntls-verify = chain\ncurrent = a\n",
+          ":4: a context has no 'current'" },
         { "[a]\nservers = \033[2J\n", ":2: a control character" },
         { "= x\n", ":1: before the first" },
     };
