@@ -439,11 +439,48 @@ TEST(wait_returns_when_it_is_so)
     wait_until_released(g);
 }
 
-/* --- revoke --- */
+/* --- answers that are errors --- */
 
 #define OURS                                                                   \
     "{\"host\":\"me\",\"pid\":7,\"thread\":\"t\",\"tid\":7,"                   \
     "\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}"
+
+/* clang-format off */
+static const struct refused {
+    const char *name;
+    int type, first, last, error; /* of the requests that are refused */
+    const char *words; /* before the path of a lock that is held, or with TOKEN */
+    int code;
+    const char *said;
+} refused[] = {
+    { "wait_at_first", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "wait --free -w 60s", 77, "not permitted" },
+    { "wait_with_its_watch", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "wait --free -w 60s", 77, "not permitted" },
+    { "revoke_its_request", ZOO_SETDATA_OP, 1, 1, ZNOAUTH, "revoke -w 60s", 77, "not permitted" },
+    { "revoke_its_second_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "revoke -w 60s", 77, "not permitted" },
+    { "break_its_reason", ZOO_SETDATA_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --reason x --token TOKEN", 77, "not permitted" },
+    { "break_its_delete", ZOO_DELETE_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
+    { "break_its_last_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
+    { "revoke_for_ever", ZOO_SETDATA_OP, 1, 5, ZBADVERSION, "revoke -w 60s", 70, "version" },
+};
+/* clang-format on */
+
+TEST_ROWS(an_error_ends, refused, row)
+{
+    AUTO(proxy) proxy = new_proxy();
+    int64_t token = make("lock/lock-0000000000", OURS);
+    const char *at = strstr(row->words, "TOKEN");
+
+    for (int i = row->first; i <= row->last; i++)
+        proxy_rule_error(proxy, row->type, i, row->error);
+    look_on(proxy_hosts(proxy));
+    LOOK(row->code, "%.*s%s %s", (int)strcspn(row->words, "T"), row->words,
+         at == NULL ? "" : textf("%" PRId64, token), path);
+    assert_has(look_err, row->said);
+    assert_lacks(look_err, "is free");
+    assert_true(proxy_rule_done(proxy));
+}
+
+/* --- revoke --- */
 
 /* A holder that gives the lock back when it is asked. */
 static void give_back(zkr_grant *g, const struct zkr_grant_event *e, void *user)
