@@ -460,6 +460,11 @@ static const struct refused {
     { "break_its_reason", ZOO_SETDATA_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --reason x --token TOKEN", 77, "not permitted" },
     { "break_its_delete", ZOO_DELETE_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
     { "break_its_last_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
+    { "doctor_its_second_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "doctor --no-4lw --confirm 1ms --older 1ms", 82, "0 findings; not all could" },
+    { "show", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "show --no-4lw", 77, "not permitted" },
+    { "watch", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "watch", 77, "cannot list" },
+    { "metrics", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "metrics", 77, "cannot list" },
+    { "run_its_create", 15, 1, 1, ZNOAUTH, "run -c true", 77, "not permitted" },
     { "revoke_for_ever", ZOO_SETDATA_OP, 1, 5, ZBADVERSION, "revoke -w 60s", 70, "version" },
 };
 /* clang-format on */

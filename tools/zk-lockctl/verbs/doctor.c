@@ -61,7 +61,7 @@ static void examine(struct lockctl *ctl, const struct scan *look,
     bool first = look == &a->scan;
 
     order.doctor.session_id = zkr_session_id(ctl->session);
-    a->blind = a->blind || (first && look->notes.count > 0);
+    a->blind = a->blind || look->notes.count > 0;
     if (order.ask) {
         servers = servers_ask(ctl, &a->scan.notes);
         /* Where no lock is, no client is missing. */
