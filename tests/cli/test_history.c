@@ -500,6 +500,7 @@ TEST(who_holds_does_not_begin_again)
     assert_int_equal(s->held_ms, 100);
     assert_false(s->held_before);
     assert_int_equal(stay_held_for(s, 105), 5);
+    assert_int_equal(stay_held_for(s, 95), 0);
     assert_int_equal(stay_waited_for(s, 105), 10);
     s->held_before = true;
     assert_int_equal(stay_waited_for(s, 105), -1);
