@@ -464,7 +464,7 @@ static const struct refused {
     { "show", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "show --no-4lw", 77, "not permitted" },
     { "watch", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "watch", 77, "cannot list" },
     { "metrics", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "metrics", 77, "cannot list" },
-    { "run_its_create", 15, 1, 1, ZNOAUTH, "run -c true", 77, "not permitted" },
+    { "run_its_create", ZOO_CREATE2_OP, 1, 1, ZNOAUTH, "run -c true", 77, "not permitted" },
     { "revoke_for_ever", ZOO_SETDATA_OP, 1, 5, ZBADVERSION, "revoke -w 60s", 70, "version" },
 };
 /* clang-format on */
