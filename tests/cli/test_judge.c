@@ -8,6 +8,7 @@
 #include "model/doctor.h"
 #include "protocol/roster.h"
 #include "text/lock_fields.h"
+#include "txn_file.h"
 #include "unit.h"
 
 enum { NOW = 1000000000, NODES_MAX = 16 };
@@ -22,11 +23,8 @@ enum { NOW = 1000000000, NODES_MAX = 16 };
     " /10.0.0." session ":5[1](queued=0,sid=0x" session                        \
     ",lop=PING,est=1,to=4000,x)\n"
 /* One of them has not answered. */
-#define SILENT "-"
-/* The path, as shells read it. */
-#define WORD         "$'/a\\040b'"
-#define BREAK(token) "zk-lockctl break --token " token " " WORD "\n"
-#define ENSEMBLE     "  ensemble: zk1:2181\n"
+#define SILENT   "-"
+#define ENSEMBLE "  ensemble: zk1:2181\n"
 #define AWAY                                                                   \
     "  its session lives or is about to end; it is not connected to any "      \
     "server\n"
@@ -44,9 +42,9 @@ enum { NOW = 1000000000, NODES_MAX = 16 };
 #define WAITING(n) "  " n " waiting; the next is granted at once\n"
 #define NODE_ONLY  "  only its node is removed: a holder keeps the lock\n"
 
-/* Each line of `nodes` is "NAME SESSION TOKEN AGE DATA": the session is
- * hexadecimal, 0 is none; the age is in ms. Without a token the node was not
- * read, or, with "!" for an age, may not be. */
+/* `nodes` are "NAME SESSION TOKEN AGE DATA|...": the session is hexadecimal, 0
+ * is none; the age is in ms. Without a token the node was not read, or, with
+ * "!" for an age, may not be. Here and in `said` words stand for others. */
 struct row {
     const char *name;
     const char *nodes;
@@ -54,6 +52,24 @@ struct row {
                          longest hold, in ms */
     const char *cons; /* of all servers; NULL: not told */
     const char *said;
+};
+
+/* Names that a digit ends, records, and the path as shells read it. */
+static const struct word words[] = {
+    { "#c", CURATOR "lock-000000000" },
+    { "#r", CURATOR "__READ__000000000" },
+    { "#w", CURATOR "__WRIT__000000000" },
+    { "#a", CURATOR "latch-000000000" },
+    { "#k", KAZOO "__lock__000000000" },
+    { "#s", KAZOO "__rlock__000000000" },
+    { "#e", "leases/lease-000000000" },
+    { "#q", "locks/lock-000000000" },
+    { "#", "lock-000000000" },
+    { "@p", RECORD("p", "") },
+    { "@l", RECORD("p", "l") },
+    { "@n", RECORD("zk-lockctl hold", "nightly (4711)") },
+    { "@w", "$'/a\\040b'" },
+    { .word = NULL },
 };
 
 static struct lock lock;
@@ -71,6 +87,14 @@ static int teardown(void)
 
 FIXTURE(NULL, teardown)
 
+static void assert_said(const char *want)
+{
+    char text[sizeof(said)];
+
+    spell_out(text, sizeof(text), want, words);
+    assert_string_equal(said, text);
+}
+
 static size_t read_node(struct zkr_participant *p, char name[80],
                         char data[200], const char *text)
 {
@@ -82,26 +106,26 @@ static size_t read_node(struct zkr_participant *p, char name[80],
     assert_true(sscanf(text, "%79s %" SCNx64 " %" SCNd64 " %23s%n", name,
                        (uint64_t *)&p->session_id, &p->token, age, &end) == 4);
     if (text[end] == ' ')
-        (void)sscanf(text + end, " %199[^\n]", data);
+        (void)sscanf(text + end, " %199[^|]", data);
     p->error = age[0] == '!' ? ZKR_ZNOAUTH : ZKR_OK;
     p->since_ms = p->token == 0 ? 0 : NOW - strtoll(age, NULL, 10);
     p->data_size = p->full_size = strlen(data);
-    return strcspn(text, "\n");
+    return strcspn(text, "|");
 }
 
 static void make_lock(const char *path, const struct row *row)
 {
     struct zkr_participant nodes[NODES_MAX];
-    const char *text = row->nodes;
+    char whole[2048];
+    const char *text = whole;
     char names[NODES_MAX][80];
     char data[NODES_MAX][200];
     size_t n = 0;
 
-    while (*text != '\0') {
+    spell_out(whole, sizeof(whole), row->nodes, words);
+    for (; *text != '\0'; text += *text == '|', n++) {
         assert_true(n < NODES_MAX);
         text += read_node(&nodes[n], names[n], data[n], text);
-        text += *text == '\n';
-        n++;
     }
     struct zkr_participants *list = zkr__roster_make(nodes, n);
     assert_non_null(list);
@@ -137,104 +161,80 @@ __attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
 /* --- doctor --- */
 
 static const struct row doctor_rows[] = {
-    { .name = "nobody",
-      .nodes = "lock-0000000000 1 5 100 me\n"
-               "lock-0000000001 2 6 500 you\n",
-      .said = "" },
+    { .name = "nobody", .nodes = "#0 1 5 100 me|#1 2 6 500 you", .said = "" },
     { .name = "holders of that age",
-      .nodes = CURATOR "__READ__0000000000 1 5 100 one\n" CURATOR
-                       "__READ__0000000001 2 6 99 two\n" CURATOR
-                       "__READ__0000000002 3 7 61000 three\n" CURATOR
-                       "__WRIT__0000000003 4 8 500 four\n",
-      .ask = 100,
-      .said = "old-holder " CURATOR
-              "__READ__0000000000 5: one holds it; its node is 0.1s old, 1 "
-              "waiting -> zk-lockctl revoke " WORD "\n"
-              "old-holder " CURATOR
-              "__READ__0000000002 7: three holds it; its node is 1m01s old, 1 "
-              "waiting -> zk-lockctl revoke " WORD "\n" },
-    { .name = "holders who do not listen, or were asked",
-      .nodes = KAZOO "__rlock__0000000000 1 5 100 one\n" KAZOO
-                     "__rlock__0000000001 2 6 100 __REVOKE__\n" KAZOO
-                     "__lock__0000000002 3 7 100 three\n",
-      .ask = 100,
-      .said = "old-holder " KAZOO
-              "__rlock__0000000000 5: one holds it; its node is 0.1s old, 1 "
-              "waiting -> stop that program, then: " BREAK(
-                  "5") "old-holder " KAZOO
-                       "__rlock__0000000001 6: session 0x2 (asked to release) "
-                       "holds it; its node is 0.1s old, 1 waiting -> it was "
-                       "asked already: stop that program, then: " BREAK("6") },
-    { .name = "of no session",
-      .nodes = "lock-0000000000 0 5 1 me\n"
-               "lock-0000000001 2 6 1 you\n"
-               "lock-0000000002 0 7 1 they\n"
-               "lock-0000000003 0 0 !\n",
-      .said = "persistent-contender lock-0000000000 5: lock-0000000000 holds, "
-              "but it belongs to no session: no server will ever remove it -> "
-              "see that nobody uses it, then remove it: " BREAK(
-                  "5") "persistent-contender lock-0000000002 7: "
-                       "lock-0000000002 stands in the queue, but it belongs to "
-                       "no session: no server will ever remove it -> see that "
-                       "nobody uses it, then remove it: " BREAK("7") },
-    { .name = "recipes that do not go together",
       .nodes =
-          "lock-0000000000 1 5 1 me\n" CURATOR "__READ__0000000001 2 6 1 you\n",
+          "#r0 1 5 100 one|#r1 2 6 99 two|#r2 3 7 61000 three|#w3 4 8 500 four",
+      .ask = 100,
+      .said = "old-holder #r0 5: one holds it; its node is 0.1s old, 1 waiting "
+              "-> zk-lockctl revoke @w\nold-holder #r2 7: three holds it; its "
+              "node is 1m01s old, 1 "
+              "waiting -> zk-lockctl revoke @w\n" },
+    { .name = "holders who do not listen, or were asked",
+      .nodes = "#s0 1 5 100 one|#s1 2 6 100 __REVOKE__|#k2 3 7 100 three",
+      .ask = 100,
+      .said =
+          "old-holder #s0 5: one holds it; its node is 0.1s old, 1 waiting "
+          "-> stop that program, then: zk-lockctl break --token 5 "
+          "@w\nold-holder #s1 6: session 0x2 (asked to release) holds "
+          "it; its node is 0.1s old, 1 waiting -> it was asked "
+          "already: stop that program, then: zk-lockctl break --token 6 @w\n" },
+    { .name = "of no session",
+      .nodes = "#0 0 5 1 me|#1 2 6 1 you|#2 0 7 1 they|#3 0 0 !",
+      .said =
+          "persistent-contender #0 5: #0 holds, but it belongs to no session: "
+          "no server will ever remove it -> see that nobody uses it, then "
+          "remove it: zk-lockctl break --token 5 @w\npersistent-contender #2 "
+          "7: #2 stands in the queue, but it "
+          "belongs to no session: no server will ever remove it -> "
+          "see that nobody uses it, then remove it: zk-lockctl break --token 7 "
+          "@w\n" },
+    { .name = "recipes that do not go together",
+      .nodes = "#0 1 5 1 me|#r1 2 6 1 you",
       .said = "mixed-recipes - 0: the contenders use recipes that do not "
               "exclude each other, such as a mutex and a read/write lock: more "
               "of them may hold than is shown -> use one recipe on a path\n" },
     { .name = "holders without a client",
-      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
-               "leases/lease-0000000000 1 5 1 " RECORD(
-                   "zk-lockctl hold",
-                   "nightly (4711)") "\n"
-                                     "leases/lease-0000000001 2 6 1 two\n"
-                                     "leases/lease-0000000002 3 7 1 three\n"
-                                     "locks/lock-0000000003 4 8 1 four\n",
+      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 @n|#e1 2 6 1 two|#e2 3 7 1 "
+               "three|#q3 4 8 1 four",
       .cons = CONS("2"),
-      .said = "absent-holder leases/lease-0000000000 5: h:11/7 zk-lockctl hold "
-              "(nightly (4711)) "
-              "has a permit, and its client is connected to no server; 1 "
-              "waiting -> its node goes when its session has timed out; where "
-              "that is too long, see that the shell that it holds the lock "
-              "for, nightly (4711) is dead, then: " BREAK(
-                  "5") "absent-holder leases/lease-0000000002 7: three has a "
-                       "permit, and its client is connected to no server; 1 "
-                       "waiting -> its node goes when its session has timed "
-                       "out; where that is too long, see that the program is "
-                       "dead, then: " BREAK("7") },
+      .said =
+          "absent-holder #e0 5: h:11/7 zk-lockctl hold (nightly (4711)) has a "
+          "permit, and its client is connected to no server; 1 waiting -> its "
+          "node goes when its session has timed out; where that is too long, "
+          "see that the shell that it holds the lock for, nightly (4711) is "
+          "dead, then: zk-lockctl break --token 5 @w\nabsent-holder #e2 7: "
+          "three has a permit, and its client is "
+          "connected to no server; 1 waiting -> its node goes when "
+          "its session has timed out; where that is too long, see "
+          "that the program is dead, then: zk-lockctl break --token 7 @w\n" },
     { .name = "a holder without a client",
-      .nodes = "lock-0000000000 1 5 1 one\n",
+      .nodes = "#0 1 5 1 one",
       .cons = "",
-      .said = "absent-holder lock-0000000000 5: one holds it, and its client "
-              "is connected to no server; 0 waiting -> its node goes when its "
-              "session has timed out; where that is too long, see that the "
-              "program is dead, then: " BREAK("5") },
+      .said =
+          "absent-holder #0 5: one holds it, and its client is connected to no "
+          "server; 0 waiting -> its node goes when its session has timed out; "
+          "where that is too long, see that the program is dead, then: "
+          "zk-lockctl break --token 5 @w\n" },
     { .name = "a server did not answer",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 2 6 1 two\n",
+      .nodes = "#0 1 5 1 one|#1 2 6 1 two",
       .cons = SILENT,
       .said = "" },
     { .name = "a session behind its own node",
-      .nodes = "lock-0000000000 1 5 400 one\n"
-               "lock-0000000001 2 6 600 two\n"
-               "lock-0000000002 1 7 500 one\n",
+      .nodes = "#0 1 5 400 one|#1 2 6 600 two|#2 1 7 500 one",
       .ask = 500,
-      .said = "own-node lock-0000000002 7: one has waited for 0.5s behind a "
-              "node of its own session: for ever, if one thread holds and "
-              "waits -> see the stacks of that program, and restart it if it "
-              "waits for itself\n" },
+      .said =
+          "own-node #2 7: one has waited for 0.5s behind a node of its own "
+          "session: for ever, if one thread holds and waits -> see the stacks "
+          "of that program, and restart it if it waits for itself\n" },
     { .name = "a session behind its own node, not so long",
-      .nodes = "lock-0000000000 1 5 400 one\n"
-               "lock-0000000002 1 7 499 one\n",
+      .nodes = "#0 1 5 400 one|#2 1 7 499 one",
       .ask = 500,
       .said = "" },
     { .name = "a thread that waits for itself",
-      .nodes = "lock-0000000000 1 5 1 " RECORD(
-          "p", "") "\n"
-                   "lock-0000000001 1 6 1 " RECORD("p", "") "\n",
-      .said = "deadlock lock-0000000001 6: h:11/7 p waits for itself -> "
-              "zk-lockctl deadlocks shows it and what ends it\n" },
+      .nodes = "#0 1 5 1 @p|#1 1 6 1 @p",
+      .said = "deadlock #1 6: h:11/7 p waits for itself -> zk-lockctl "
+              "deadlocks shows it and what ends it\n" },
 };
 
 TEST_ROWS(doctor_says, doctor_rows, row)
@@ -258,7 +258,7 @@ TEST_ROWS(doctor_says, doctor_rows, row)
             f->node == NULL ? 0 : f->node->token, f->what, f->cure);
     }
     findings_done(&all);
-    assert_string_equal(said, row->said);
+    assert_said(row->said);
 }
 
 /* --- a lock --- */
@@ -268,72 +268,53 @@ TEST_ROWS(doctor_says, doctor_rows, row)
 static const struct row lock_rows[] = {
     { .name = "nothing", .nodes = "", .said = "- - free 0 held, 0 wait" },
     { .name = "held",
-      .nodes = "lock-0000000000 1 5 100 one\n"
-               "lock-0000000001 2 6 300 two\n"
-               "lock-0000000002 3 7 200 three\n",
+      .nodes = "#0 1 5 100 one|#1 2 6 300 two|#2 3 7 200 three",
       .said = "mutex other held 1 held, 2 wait 300" },
     { .name = "shared",
-      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
-                       "__READ__0000000001 2 6 1 two\n" CURATOR
-                       "__WRIT__0000000002 3 7 9 three\n",
+      .nodes = "#r0 1 5 1 one|#r1 2 6 1 two|#w2 3 7 9 three",
       .said = "rw curator shared 2 held, 1 wait 9" },
     { .name = "held for long",
-      .nodes = CURATOR "__READ__0000000000 1 5 2 one\n" CURATOR
-                       "__READ__0000000001 2 6 9 two\n" CURATOR
-                       "__WRIT__0000000002 3 7 90 three\n",
+      .nodes = "#r0 1 5 2 one|#r1 2 6 9 two|#w2 3 7 90 three",
       .ask = 9,
       .said = "rw curator shared 2 held, 1 wait 90" },
     { .name = "written",
-      .nodes = CURATOR "__WRIT__0000000000 1 5 1 one\n" CURATOR
-                       "__READ__0000000001 2 6 1 two\n",
+      .nodes = "#w0 1 5 1 one|#r1 2 6 1 two",
       .said = "rw curator held 1 held, 1 wait 1" },
     { .name = "older than our clock",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 2 6 -5 two\n",
+      .nodes = "#0 1 5 1 one|#1 2 6 -5 two",
       .said = "mutex other held 1 held, 1 wait 0" },
     { .name = "of two clients",
-      .nodes = CURATOR "lock-0000000000 1 5 1 one\n" KAZOO
-                       "__lock__0000000001 2 6 1 two\n"
-                       "lock-0000000002 3 7 1 three\n",
+      .nodes = "#c0 1 5 1 one|#k1 2 6 1 two|#2 3 7 1 three",
       .said = "mutex mixed held 1 held, 2 wait 1" },
     { .name = "of one that is not known",
-      .nodes = CURATOR "lock-0000000000 1 5 1 one\n" CURATOR
-                       "lock-0000000001 2 6 1 __REVOKE__\n" CURATOR
-                       "lock-0000000002 2 7 1 three\n",
+      .nodes = "#c0 1 5 1 one|#c1 2 6 1 __REVOKE__|#c2 2 7 1 three",
       .said = "mutex ? held 1 held, 2 wait 1" },
     { .name = "of one that was not read",
-      .nodes = CURATOR "lock-0000000000 1 5 1 one\n" CURATOR
-                       "lock-0000000001 0 0 0\n",
+      .nodes = "#c0 1 5 1 one|#c1 0 0 0",
       .said = "mutex curator held 1 held, 1 wait" },
     { .name = "a lease that is promised",
-      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
-               "leases/lease-0000000000 1 5 1 one\n"
-               "leases/lease-0000000001 2 7 1 two\n"
-               "locks/lock-0000000001 2 6 3 two\n"
-               "locks/lock-0000000002 3 8 1 three\n",
+      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#e1 2 7 1 two|#q1 2 6 3 "
+               "two|#q2 3 8 1 three",
       .said = "semaphore other shared 1 held, 2 wait 3" },
     { .name = "a semaphore of nobody",
-      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
-               "leases/lease-0000000000 1 5 1 one\n",
+      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one",
       .said = "semaphore other shared 1 held, 0 wait" },
     { .name = "members who enter",
-      .nodes = "notes 0 5 1\n" UUID " 1 6 1\n",
+      .nodes = "notes 0 5 1|" UUID " 1 6 1",
       .said = "barrier - entering 0 held, 0 wait 1 members" },
     { .name = "members who may go",
-      .nodes = UUID " 1 6 1\n"
-                    "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1\n"
-                    "ready 0 8 1\n",
+      .nodes =
+          UUID " 1 6 1|5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1|ready 0 8 1",
       .said = "barrier - ready 0 held, 0 wait 2 members" },
     { .name = "ready alone",
-      .nodes = "ready 0 8 1\n",
+      .nodes = "ready 0 8 1",
       .said = "- - free 0 held, 0 wait" },
     { .name = "a member beside who contends",
-      .nodes = UUID " 1 6 1\n"
-                    "lock-0000000000 1 5 1 one\n",
+      .nodes = UUID " 1 6 1|#0 1 5 1 one",
       .said = "mutex other held 1 held, 0 wait" },
     { .name = "a pool of kazoo",
-      .nodes = KAZOO " 1 5 1\n" KAZOO "__party__ 2 6 1\n"
-                     "0123456789abcdef0123456789abcde0 0 7 1\n",
+      .nodes = KAZOO " 1 5 1|" KAZOO
+                     "__party__ 2 6 1|0123456789abcdef0123456789abcde0 0 7 1",
       .said = "- - free 0 held, 0 wait 2 of a pool" },
 };
 
@@ -349,7 +330,7 @@ TEST_ROWS(lock_is, lock_rows, row)
         add(" %zu members", lock.members);
     if (lock.pool > 0)
         add(" %zu of a pool", lock.pool);
-    assert_string_equal(said, row->said);
+    assert_said(row->said);
     assert_true(lock.holder == NULL || lock.holder == &lock.items[0]);
     if (row->ask > 0)
         assert_int_equal(lock.longest_hold_ms, row->ask);
@@ -358,8 +339,7 @@ TEST_ROWS(lock_is, lock_rows, row)
 /* Of a long queue not all are listed. */
 TEST(children_are_all_of_the_directory)
 {
-    const struct row row = { .nodes = "lock-0000000000 1 5 1 one\n"
-                                      "notes 0 6 1\n" };
+    const struct row row = { .nodes = "#0 1 5 1 one|notes 0 6 1" };
 
     make_world(&row);
     lock.total = 9;
@@ -378,89 +358,77 @@ static const struct row break_rows[] = {
       .ask = 5,
       .said = "65: nobody holds it\n" },
     { .name = "nobody yet",
-      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
-               "locks/lock-0000000001 2 6 1 two\n",
+      .nodes = "leases 0 1 0|locks 0 1 0|#q1 2 6 1 two",
       .said = "65: nobody holds it\n" },
     { .name = "which of two",
-      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
-                       "__READ__0000000001 2 6 1 two\n",
+      .nodes = "#r0 1 5 1 one|#r1 2 6 1 two",
       .said = "65: there are 2 holders: say which, by --token (zk-lockctl "
               "show)\n" },
     { .name = "the second",
-      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
-                       "__READ__0000000001 2 6 2000 two\n" CURATOR
-                       "__WRIT__0000000002 3 7 1 three\n",
+      .nodes = "#r0 1 5 1 one|#r1 2 6 2000 two|#w2 3 7 1 three",
       .ask = 6,
       .said = "/a b is held by two\n" ENSEMBLE
               "  dialect curator, for <=2.0s, session 0x2, token 6\n" MAY_LIVE
                   DANGER("curator") WAITING("1") },
     { .name = "another token",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 2 6 1 two\n",
+      .nodes = "#0 1 5 1 one|#1 2 6 1 two",
       .ask = 7,
       .said =
           "65: nobody holds it with the token 7, and nobody waits with it\n" },
     { .name = "a holder that may not be read",
-      .nodes = "lock-0000000000 0 0 !\n",
+      .nodes = "#0 0 0 !",
       .said = "77: the node of the holder may not be read, so it cannot be "
               "known again\n" },
     { .name = "twins who hold",
-      .nodes = CURATOR "__READ__0000000000 1 5 1 one\n" CURATOR
-                       "__READ__0000000001 2 5 1 two\n",
+      .nodes = "#r0 1 5 1 one|#r1 2 5 1 two",
       .ask = 5,
       .said =
           "65: several hold it with the token 5: they cannot be told apart\n" },
     { .name = "twins, of whom one holds",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 2 5 1 two\n"
-               "lock-0000000002 3 6 1 three\n",
+      .nodes = "#0 1 5 1 one|#1 2 5 1 two|#2 3 6 1 three",
       .ask = 5,
       .said =
           "/a b is held by one\n" ENSEMBLE
           "  dialect other, for <=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER(
               "other") WAITING("2") },
     { .name = "twins who wait",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 2 6 1 two\n"
-               "lock-0000000002 3 6 1 three\n",
+      .nodes = "#0 1 5 1 one|#1 2 6 1 two|#2 3 6 1 three",
       .ask = 6,
       .said =
           "65: several wait with the token 6: they cannot be told apart\n" },
     { .name = "a holder of ours, connected",
-      .nodes = CURATOR "lock-0000000000 1 5 61000 " RECORD(
-          "p", "l") "\n"
-                    "lock-0000000001 2 6 1 two\n",
+      .nodes = "#c0 1 5 61000 @l|#1 2 6 1 two",
       .cons = CONS("1"),
       .said = "/a b is held by h:11/7 p\n" ENSEMBLE
               "  label: l\n  dialect zkrecipes, for <=1m01s, session 0x1, "
               "token 5\n  it is connected from 10.0.0.1:5 to zk1, session "
               "timeout 4s\n" IS_TOLD("soon after") WAITING("1") },
     { .name = "a holder of ours, away",
-      .nodes = CURATOR "lock-0000000000 1 5 1 " RECORD("p", "") "\n",
+      .nodes = "#c0 1 5 1 @p",
       .cons = CONS("2"),
       .said = "/a b is held by h:11/7 p\n" ENSEMBLE
               "  dialect zkrecipes, for <=0.0s, session 0x1, token 5\n" AWAY
                   IS_TOLD("when it is connected again") WAITING("0") },
     { .name = "a server did not answer",
-      .nodes = CURATOR "lock-0000000000 1 5 1 " RECORD("p", "") "\n",
+      .nodes = "#c0 1 5 1 @p",
       .cons = SILENT,
       .said = "/a b is held by h:11/7 p\n" ENSEMBLE
-              "  dialect zkrecipes, for <=0.0s, session 0x1, token "
-              "5\n" MAY_LIVE IS_TOLD("soon after") WAITING("0") },
+              "  dialect zkrecipes, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
+                  IS_TOLD("soon after") WAITING("0") },
     { .name = "a session that is over, or away",
-      .nodes = CURATOR "lock-0000000000 1 5 1 one\n",
+      .nodes = "#c0 1 5 1 one",
       .cons = "",
       .said =
           "/a b is held by one\n" ENSEMBLE
           "  dialect curator, for <=0.0s, session 0x1, token 5\n" AWAY DANGER(
               "curator") WAITING("0") },
     { .name = "a holder that was asked",
-      .nodes = CURATOR "lock-0000000000 1 5 1 __REVOKE__\n",
+      .nodes = "#c0 1 5 1 __REVOKE__",
       .said = "/a b is held by session 0x1 (asked to release)\n" ENSEMBLE
               "  dialect ?, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
                   DANGER_UNKNOWN WAITING("0") },
     { .name = "of no session",
-      .nodes = "lock-0000000000 0 5 1 one\n",
+      .nodes = "#0 0 5 1 one",
       .cons = "",
       .said =
           "/a b is held by one\n" ENSEMBLE
@@ -468,9 +436,7 @@ static const struct row break_rows[] = {
           "belongs to no session: it stays until somebody deletes it\n" DANGER(
               "other") WAITING("0") },
     { .name = "a lease",
-      .nodes = "leases 0 1 0\nlocks 0 1 0\n"
-               "leases/lease-0000000000 1 5 1 one\n"
-               "locks/lock-0000000001 2 6 1 two\n",
+      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#q1 2 6 1 two",
       .ask = 5,
       .said =
           "a lease of /a b is held by one\n" ENSEMBLE
@@ -478,28 +444,24 @@ static const struct row break_rows[] = {
               "other") "  1 waiting; its permit is free at once, for the next "
                        "of them\n" },
     { .name = "a leader",
-      .nodes = CURATOR "latch-0000000000 1 5 1 one\n" CURATOR
-                       "latch-0000000001 2 6 1 two\n",
+      .nodes = "#a0 1 5 1 one|#a1 2 6 1 two",
       .said = "/a b is led by one\n" ENSEMBLE
               "  dialect ?, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
                   DANGER_UNKNOWN "  1 waiting; the next leads at once\n" },
     { .name = "a waiter",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 2 6 1 two\n"
-               "lock-0000000002 3 7 1 three\n",
+      .nodes = "#0 1 5 1 one|#1 2 6 1 two|#2 3 7 1 three",
       .ask = 7,
       .said = "it is a waiter that is removed, not a holder: three at position "
-              "2 of the queue of /a b, node lock-0000000002\n" ENSEMBLE
+              "2 of the queue of /a b, node #2\n" ENSEMBLE
               "  dialect other, for <=0.0s, session 0x3, token 7\n" MAY_LIVE
                   NODE_ONLY
               "  its client, if it lives, is told that its claim was deleted, "
               "and may enter the queue again\n  2 waiting, it among them\n" },
     { .name = "a waiter of no session",
-      .nodes = "lock-0000000000 1 5 1 one\n"
-               "lock-0000000001 0 6 1 two\n",
+      .nodes = "#0 1 5 1 one|#1 0 6 1 two",
       .ask = 6,
       .said = "it is a waiter that is removed, not a holder: two at position 1 "
-              "of the queue of /a b, node lock-0000000001\n" ENSEMBLE
+              "of the queue of /a b, node #1\n" ENSEMBLE
               "  dialect other, for <=0.0s, session 0x0, token 6\n  its node "
               "belongs to no session: it stays until somebody deletes "
               "it\n" NODE_ONLY "  1 waiting, it among them\n" },
@@ -520,7 +482,7 @@ TEST_ROWS(break_says, break_rows, row)
     for (size_t i = 0; i < lines.count; i++)
         add("%s\n", lines.texts[i]);
     notes_done(&lines);
-    assert_string_equal(said, row->said);
+    assert_said(row->said);
 }
 
 TEST(a_note_is_there_once)

@@ -2,7 +2,27 @@
 /* Writes transaction logs and snapshots as servers do, for tests. */
 #include "txn_file.h"
 
+#include <zlib.h>
+
 #include "unit.h"
+
+void spell_out(char *text, size_t size, const char *from,
+               const struct word *words)
+{
+    while (*from != '\0') {
+        const struct word *w = words;
+
+        while (w->word != NULL && strncmp(from, w->word, strlen(w->word)) != 0)
+            w++;
+        const char *next = w->word == NULL ? (char[]){ *from, 0 } : w->text;
+        assert_true(strlen(next) < size);
+        (void)strcpy(text, next);
+        size -= strlen(next);
+        text += strlen(next);
+        from += w->word == NULL ? 1 : strlen(w->word);
+    }
+    *text = '\0';
+}
 
 void out_bytes(struct wire_out *out, const void *bytes, size_t size)
 {
@@ -53,19 +73,6 @@ void out_create(struct wire_out *out, const char *path, const char *data,
     out_number(out, 1, 4); /* cversion of the parent */
 }
 
-/* Adler-32, RFC 1950. */
-static uint32_t checksum(const unsigned char *data, size_t size)
-{
-    uint32_t a = 1;
-    uint32_t b = 0;
-
-    for (size_t i = 0; i < size; i++) {
-        a = (a + data[i]) % 65521;
-        b = (b + a) % 65521;
-    }
-    return b << 16 | a;
-}
-
 static void write_all(FILE *file, const void *bytes, size_t size)
 {
     assert_int_equal(fwrite(bytes, 1, size, file), size);
@@ -84,7 +91,7 @@ void log_put(FILE *file, const struct wire_out *record)
 {
     struct wire_out head = { .size = 0 };
 
-    out_number(&head, checksum(record->data, record->size), 8);
+    out_number(&head, adler32(1, record->data, (uInt)record->size), 8);
     out_number(&head, (int64_t)record->size, 4);
     write_all(file, head.data, head.size);
     write_all(file, record->data, record->size);
@@ -139,7 +146,7 @@ void snap_end(struct wire_out *out, const char *path)
 
     assert_non_null(file);
     out_text(out, "/");
-    out_number(out, checksum(out->data, out->size), 8);
+    out_number(out, adler32(1, out->data, (uInt)out->size), 8);
     out_text(out, "/");
     write_all(file, out->data, out->size);
     assert_int_equal(fclose(file), 0);

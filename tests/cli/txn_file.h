@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes transaction logs and snapshots as servers do, for tests. */
+/* Writes transaction logs and snapshots as servers do, for tests; and spells
+ * out texts in which words stand for others. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+struct word {
+    const char *word, *text;
+};
+
+/* Copies a text, with what the first word that fits stands for; NULL ends the
+ * words. */
+void spell_out(char *text, size_t size, const char *from,
+               const struct word *words);
 
 /* Bytes that grow, big-endian. */
 struct wire_out {
