@@ -20,25 +20,20 @@ static void take_signals(void)
         (void)signal(all[i], SIG_DFL);
 }
 
-int cli_setup(void)
+test_step *cli_first, *cli_last;
+
+static int run_group(void)
+{
+    return test_run_between(cli_first, cli_last);
+}
+
+int cli_run(const struct server_opts *opts)
 {
     take_signals();
-    if (mkdtemp(dir) == NULL)
-        return -1;
-    return guard_start(&guard, dir);
-}
-
-void cli_teardown(void)
-{
-    guard_finish(&guard);
-}
-
-int cli_run(const struct server_opts *opts, int (*run_group)(void))
-{
-    if (cli_setup() != 0)
+    if (mkdtemp(dir) == NULL || guard_start(&guard, dir) != 0)
         return 1;
     int result = run_with_server(opts, run_group);
-    cli_teardown();
+    guard_finish(&guard);
     return result;
 }
 
@@ -90,6 +85,12 @@ int cli_end(struct cli *c)
     if (WIFEXITED(status) && WEXITSTATUS(status) == SANITIZER_FOUND)
         fail_msg("a sanitizer has said: %s", cli_said(c));
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int cli_kill(struct cli *c, int sig)
+{
+    ok(kill(c->pid, sig));
+    return cli_end(c);
 }
 
 void cli_end_with(struct cli *c, int code, const char *const *texts,

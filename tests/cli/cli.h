@@ -9,12 +9,17 @@
 
 #include "fixture.h"
 
-/* Make a directory for the files of the tests, and remove it. */
-int cli_setup(void);
-void cli_teardown(void);
-/* The main() of most programs here: as run_with_server(), with that directory.
- */
-int cli_run(const struct server_opts *opts, int (*run_group)(void));
+/* Runs all tests, as run_with_server(), with a directory for their files. A
+ * program without a main() does that. */
+int cli_run(const struct server_opts *opts);
+/* What begins and ends them all; NULL: nothing. */
+extern test_step *cli_first, *cli_last;
+#define GROUP(first_step, last_step)                                           \
+    __attribute__((constructor)) static void test_group(void)                  \
+    {                                                                          \
+        cli_first = (first_step);                                              \
+        cli_last = (last_step);                                                \
+    }
 
 /* Returns the path of a file in that directory, in one of several static
  * buffers. */
@@ -40,6 +45,8 @@ void cli_start(struct cli *c, const char *program, const char *const *args);
 /* Wait for its end: the exit code, 128 + n after signal n. Fails the test when
  * it does not come soon. */
 int cli_end(struct cli *c);
+/* The same after a signal to it. */
+int cli_kill(struct cli *c, int sig);
 
 /* The same; it must be that code, and the output must have these texts. */
 #define assert_end(c, code, ...)                                               \

@@ -4,5 +4,5 @@
 
 int main(void)
 {
-    return cli_run(NULL, test_run_all);
+    return cli_run(NULL);
 }

@@ -22,6 +22,11 @@ int look(const char *words);
 /* Run the tool with words of this format; it must end with that code. */
 #define LOOK(code, ...) look_for(code, __FILE__, __LINE__, textf(__VA_ARGS__))
 void look_for(int code, const char *file, int number, const char *words);
+/* The same; stdout, or stderr, must have that text. */
+#define LOOK_OUT(code, text, ...)                                              \
+    (LOOK(code, __VA_ARGS__), assert_has(look_out, text))
+#define LOOK_ERR(code, text, ...)                                              \
+    (LOOK(code, __VA_ARGS__), assert_has(look_err, text))
 /* The same, argument by argument, with NULL at the end. */
 int look_at(const char *const *args);
 /* The same for a verb that does not end by itself: it gets a SIGINT `after_ms`

@@ -269,6 +269,7 @@ TEST(each_verb_has_a_row_that_ends_well)
 
 static int begin(void)
 {
+    test_patience_s = 600; /* of all rows */
     PRINT(root, "%s", new_path());
     return admin_create(admin, root, NULL) != ZOK ||
            admin_open(server_hosts(the_server), &second) != ZOK;
@@ -282,13 +283,4 @@ static int end(void)
     return 0;
 }
 
-static int run_group(void)
-{
-    return test_run_between(begin, end);
-}
-
-int main(void)
-{
-    test_patience_s = 600; /* of all rows */
-    return cli_run(NULL, run_group);
-}
+GROUP(begin, end)

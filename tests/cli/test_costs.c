@@ -31,11 +31,10 @@ static void make(struct admin *by, const char *dir, int i)
 
 static void make_fleet(void)
 {
-    char lock[80];
-
     assert_int_equal(admin_create(admin, fleet, NULL), ZOK);
     for (int i = 0; i < locks; i++) {
-        PRINT(lock, "%s/l%04d", fleet, i);
+        const char *lock = textf("%s/l%04d", fleet, i);
+
         assert_int_equal(admin_create(admin, lock, NULL), ZOK);
         make(admin, lock, 0);
         if (i < waited)
@@ -43,8 +42,19 @@ static void make_fleet(void)
     }
 }
 
+static void take_number(int *number, const char *variable)
+{
+    const char *text = getenv(variable);
+
+    if (text != NULL)
+        *number = atoi(text);
+}
+
 static int group_setup(void)
 {
+    take_number(&locks, "COSTS_LOCKS");
+    take_number(&queued, "COSTS_QUEUE");
+    waited = locks / 2;
     PRINT(fleet, "%s", new_path());
     PRINT(queue, "%s", new_path());
     assert_int_equal(admin_open(server_hosts(the_server), &waiter), ZOK);
@@ -64,6 +74,8 @@ static int group_teardown(void)
                ? admin_delete_tree(admin, queue)
                : -1;
 }
+
+GROUP(group_setup, group_teardown)
 
 /* Of the programs that have ended. The server has not. */
 static int64_t cpu_ms(void)
@@ -185,12 +197,9 @@ TEST(a_limit_of_show_does_not_change_the_count)
 TEST(many_holders_are_all_read)
 {
     const char *readers = new_path();
-    char node[128];
-
     assert_int_equal(admin_create(admin, readers, NULL), ZOK);
     for (int i = 0; i < 100; i++) {
-        PRINT(node, "%s/_c_x-__READ__%010d", readers, i);
-        ok(admin_create(admin, node,
+        ok(admin_create(admin, textf("%s/_c_x-__READ__%010d", readers, i),
                         textf("{\"library\":\"zkrecipes\",\"host\":\"h%d\","
                               "\"pid\":7}",
                               i)));
@@ -209,26 +218,4 @@ TEST(a_run_costs_six_requests)
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     assert_costs(CONNECT + 5, 0, "run", path, " true");
     assert_int_equal(admin_delete(admin, path), ZOK);
-}
-
-static int run_group(void)
-{
-
-    return test_run_between(group_setup, group_teardown);
-}
-
-static void take_number(int *number, const char *variable)
-{
-    const char *text = getenv(variable);
-
-    if (text != NULL)
-        *number = atoi(text);
-}
-
-int main(void)
-{
-    take_number(&locks, "COSTS_LOCKS");
-    take_number(&queued, "COSTS_QUEUE");
-    waited = locks / 2;
-    return tmux_run(run_group);
 }

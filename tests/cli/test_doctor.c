@@ -9,18 +9,12 @@ FIXTURE(look_make_root, look_remove_root)
 
 static const char *lock_path(void)
 {
-    static char path[128];
-
-    PRINT(path, "%s/lock", look_root);
-    return path;
+    return textf("%s/lock", look_root);
 }
 
 static const char *node_path(const char *name)
 {
-    static char path[256];
-
-    PRINT(path, "%s/%s", lock_path(), name);
-    return path;
+    return textf("%s/%s", lock_path(), name);
 }
 
 static void make(const char *name, const char *data, int flags)
@@ -84,8 +78,7 @@ TEST(a_holder_whose_client_is_gone_is_found)
                   COMMAND, "signals");
         cli_wait_said(&holder, "ready\n");
         assert_does_not_find("absent-holder");
-        assert_int_equal(kill(holder.pid, SIGKILL), 0);
-        assert_int_equal(cli_end(&holder), 128 + SIGKILL);
+        assert_int_equal(cli_kill(&holder, SIGKILL), 128 + SIGKILL);
         AUTO(text)
         name = nth_child(cases[i].below[0] == '\0' ? lock_path()
                                                    : node_path(cases[i].below),
@@ -106,18 +99,6 @@ static int doctor_on(const char *hosts, bool chrooted)
                       chrooted ? look_root : "", chrooted ? "/" : look_root));
 }
 
-static void start_on(struct cli *of, const struct server *server)
-{
-    START_CLI(of, "run", "--servers", server_hosts(server), "--session-timeout",
-              "60s", lock_path(), COMMAND, "signals");
-}
-
-static void kill_it(struct cli *it)
-{
-    assert_int_equal(kill(it->pid, SIGKILL), 0);
-    assert_int_equal(cli_end(it), 128 + SIGKILL);
-}
-
 /* Regression: a list of one server counted as the whole ensemble. So a holder
  * that was connected to another one was absent, with a command to break its
  * lock. */
@@ -131,7 +112,8 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     assert_int_equal(ensemble_start(3, &opts, &e), SERVER_OK);
     const char *one = server_hosts(ensemble_server(e, 0));
     const char *twice = textf("%s,%s", one, one);
-    start_on(&holder, ensemble_server(e, 1));
+    START_CLI(&holder, "run", "--servers", server_hosts(ensemble_server(e, 1)),
+              "--session-timeout", "60s", lock_path(), COMMAND, "signals");
     cli_wait_said(&holder, "ready\n");
 
     assert_int_equal(doctor_on(one, false), 82);
@@ -141,7 +123,7 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     assert_has(look_err, "the ensemble has 3 servers");
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 0);
     assert_lacks(look_err, "the ensemble has");
-    kill_it(&holder);
+    assert_int_equal(cli_kill(&holder, SIGKILL), 128 + SIGKILL);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 1);
     assert_has(look_out, "absent-holder");
     assert_int_equal(doctor_on(ensemble_hosts(e), true), 1);
@@ -269,5 +251,5 @@ int main(void)
     };
     const struct server_opts opts = { .java_opts = options };
 
-    return cli_run(&opts, test_run_all);
+    return cli_run(&opts);
 }

@@ -2,15 +2,18 @@
 /* Tests of failures around zk-lockctl: each is reported in one line, with the
  * exit code of the manual. */
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-
 #include "look.h"
+#include "net.h"
 
-static char file[] = "/tmp/zkrecipes-failures-XXXXXX";
+static char file[128];
 
-FIXTURE(look_make_root, look_remove_root)
+static int setup(void)
+{
+    PRINT(file, "%s", cli_file("credentials"));
+    return look_make_root();
+}
+
+FIXTURE(setup, look_remove_root)
 
 static const char *below(const char *name)
 {
@@ -20,8 +23,7 @@ static const char *below(const char *name)
 /* Runs it, and expects that exit code and that text. */
 static void assert_ends(int code, const char *text, const char *words)
 {
-    LOOK(code, "%s", words);
-    assert_has(look_err, text);
+    LOOK_ERR(code, text, "%s", words);
     assert_int_equal(strncmp(look_err, "zk-lockctl", 10), 0);
     assert_string_equal(look_out, "");
 }
@@ -72,29 +74,15 @@ TEST(without_a_quorum_it_is_69)
     ensemble_stop(e);
 }
 
-/* The port of a socket that takes connections, and then says nothing. */
-static int silent_port(int *ret_fd)
-{
-    struct sockaddr_in in = { .sin_family = AF_INET,
-                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof(in);
-
-    *ret_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(*ret_fd, (struct sockaddr *)&in, len), 0);
-    assert_int_equal(listen(*ret_fd, 100), 0);
-    assert_int_equal(getsockname(*ret_fd, (struct sockaddr *)&in, &len), 0);
-    return ntohs(in.sin_port);
-}
-
 /* Regression: the client waited for a silent server for longer than the tool
  * waits for the client, so the tool failed when that server was the first. The
  * client begins with any of them. */
 TEST(a_silent_server_is_passed_over)
 {
-    int fd;
+    char silent[NET_ADDRESS]; /* it takes connections, and then says nothing */
+    int fd = net_listen(silent);
 
-    look_on(
-        textf("127.0.0.1:%d,%s", silent_port(&fd), server_hosts(the_server)));
+    look_on(textf("%s,%s", silent, server_hosts(the_server)));
     for (int i = 0; i < 6; i++)
         LOOK(0, "ls --timeout 3s /");
     for (int i = 0; i < 2; i++)
@@ -141,8 +129,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     ok(admin_create(admin, below("closed/lock-0000000000"), ""));
     look_permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     for (size_t i = 0; i < COUNT(verbs); i++) {
-        LOOK(77, "%s %s", verbs[i], look_root);
-        assert_has(look_err, note);
+        LOOK_ERR(77, note, "%s %s", verbs[i], look_root);
         assert_has(look_err, "no locks seen, but some nodes may not be read\n");
     }
     assert_int_equal(admin_create(admin, below("other"), NULL), ZOK);
@@ -321,18 +308,5 @@ TEST(a_wrong_option_is_named_in_json)
     LOOK(64, "ls --bogus -o json");
     look_assert_schema("failure");
     assert_has(look_out, "--bogus is no option");
-    LOOK(64, "ls x -o json --bogus");
-    assert_has(look_out, "--bogus is no option");
-}
-
-int main(void)
-{
-    int fd = mkstemp(file);
-
-    if (fd < 0)
-        return 1;
-    (void)close(fd);
-    int rc = run_with_server(NULL, test_run_all);
-    (void)unlink(file);
-    return rc;
+    LOOK_OUT(64, "--bogus is no option", "ls x -o json --bogus");
 }

@@ -110,8 +110,7 @@ static void make_events(void)
     }
     proxy_heal(proxy);
     cli_wait_said(&c, "\"missed\":");
-    assert_int_equal(kill(c.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&c), 0);
+    assert_int_equal(cli_kill(&c, SIGTERM), 0);
     assert_int_equal(rename(c.output, cli_file("events")), 0);
 }
 
@@ -178,8 +177,6 @@ TEST(the_world_is_made)
     (void)setenv("LOGS", server_log_dir(the_server), 1);
     (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
 }
-
-/* --- the fields --- */
 
 /* --- the table --- */
 
@@ -333,12 +330,4 @@ static int end(void)
     return look_remove_root();
 }
 
-static int run_group(void)
-{
-    return test_run_between(begin, end);
-}
-
-int main(void)
-{
-    return cli_run(NULL, run_group);
-}
+GROUP(begin, end)

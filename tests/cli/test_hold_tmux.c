@@ -107,8 +107,3 @@ TEST(a_loss_is_said)
     tmux_line("$L release 2>/dev/null");
     tmux_wait_code(79);
 }
-
-int main(void)
-{
-    return tmux_run(test_run_all);
-}

@@ -16,13 +16,10 @@ static zkr_session *session;
 /* All locks exist, and every second one is held. */
 static void make_locks(void)
 {
-    char path[64];
-
     for (int i = 0; i < LOCKS; i++) {
         assert_int_equal(admin_create(admin, textf("/many/l%d", i), NULL), 0);
-        PRINT(path, "/many/l%d/lock-0000000000", i);
         if (i % 2 == 0)
-            assert_int_equal(admin_create(admin, path, "x"), 0);
+            ok(admin_create(admin, textf("/many/l%d/lock-0000000000", i), "x"));
     }
 }
 
@@ -41,9 +38,26 @@ static int teardown_group(void)
     return zkr_session_close(session);
 }
 
+GROUP(setup_group, teardown_group)
+
 static void wait_asked(long count)
 {
     AWAIT(quiet_requests(proxy) >= count);
+}
+
+/* While nothing happens it asks nothing; and little when something has. */
+static void assert_asks_nothing(void)
+{
+    proxy_reset_counts(proxy);
+    sleep_ms(IDLE_MS);
+    assert_int_equal(quiet_requests(proxy), 0);
+}
+
+static void assert_asks_little(void)
+{
+    wait_asked(1);
+    quiet_wait(proxy, IDLE_MS);
+    assert_in_range(quiet_requests(proxy), 1, 4);
 }
 
 /* One look at all of them at first; then none. */
@@ -53,16 +67,11 @@ static void assert_idle(void)
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), ONE_LOOK, ONE_LOOK + 20);
     for (int round = 0; round < 2; round++) {
-        zkr_mutex *m = new_mutex(session, "/many/l1");
+        AUTO(mutex) m = new_mutex(session, "/many/l1");
 
-        proxy_reset_counts(proxy);
-        sleep_ms(IDLE_MS);
-        assert_int_equal(quiet_requests(proxy), 0);
+        assert_asks_nothing();
         release(acquire(m));
-        wait_asked(1);
-        quiet_wait(proxy, IDLE_MS);
-        assert_in_range(quiet_requests(proxy), 1, 4);
-        zkr_mutex_free(m);
+        assert_asks_little();
     }
 }
 
@@ -73,8 +82,7 @@ TEST(watch_of_a_quiet_cluster_asks_nothing)
     proxy_reset_counts(proxy);
     START_CLI(&c, "watch", "--servers", proxy_hosts(proxy));
     assert_idle();
-    assert_int_equal(kill(c.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&c), 0);
+    assert_int_equal(cli_kill(&c, SIGTERM), 0);
     assert_has(cli_said(&c), " /many/l1 ");
 }
 
@@ -103,14 +111,10 @@ TEST(wait_for_a_quiet_lock_asks_nothing)
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), 4, 9);
     for (int round = 0; round < 2; round++) {
-        proxy_reset_counts(proxy);
-        sleep_ms(IDLE_MS);
-        assert_int_equal(quiet_requests(proxy), 0);
+        assert_asks_nothing();
         ok(admin_create(admin, "/many/l0/lock-0000000001", "x"));
         assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000001"), ZOK);
-        wait_asked(1);
-        quiet_wait(proxy, IDLE_MS);
-        assert_in_range(quiet_requests(proxy), 1, 4);
+        assert_asks_little();
     }
     assert_int_equal(admin_delete(admin, "/many/l0/lock-0000000000"), ZOK);
     assert_int_equal(cli_end(&c), 0);
@@ -126,26 +130,11 @@ TEST(a_lock_that_is_followed_asks_nothing)
     cli_wait_said(&c, "lock-0000000000");
     sleep_ms(IDLE_MS);
     assert_int_equal(text_count(cli_said(&c), "\n"), 1);
-    proxy_reset_counts(proxy);
-    sleep_ms(IDLE_MS);
-    assert_int_equal(quiet_requests(proxy), 0);
+    assert_asks_nothing();
     ok(admin_create(admin, "/many/l2/lock-0000000001", "x"));
     cli_wait_said(&c, "lock-0000000001");
-    quiet_wait(proxy, IDLE_MS);
-    assert_in_range(quiet_requests(proxy), 1, 4);
+    assert_asks_little();
     assert_int_equal(text_count(cli_said(&c), "\n"), 2);
     assert_int_equal(admin_delete(admin, "/many/l2/lock-0000000001"), ZOK);
-    assert_int_equal(kill(c.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&c), 128 + SIGKILL);
-}
-
-static int run_group(void)
-{
-
-    return test_run_between(setup_group, teardown_group);
-}
-
-int main(void)
-{
-    return tmux_run(run_group);
+    assert_int_equal(cli_kill(&c, SIGKILL), 128 + SIGKILL);
 }

@@ -33,6 +33,8 @@ static int stop_all(void)
     return 0;
 }
 
+GROUP(start_all, stop_all)
+
 static int setup(void)
 {
     PRINT(path, "%s", new_path());
@@ -49,12 +51,21 @@ FIXTURE(setup, teardown)
 
 static const char *show(const char *columns)
 {
-    const char *const args[] = { "show", path, "--columns", columns, NULL };
-
-    if (look_at(args) != 0)
-        fail_msg("%s", look_err);
+    LOOK(0, "show %s --columns %s", path, columns);
     /* without the line of the path */
     return strchr(look_golden(), '\n') + 1;
+}
+
+static void join(struct worker *w, const char *lock)
+{
+    worker_do(w, "lock", "lock %s %s", lock, path);
+}
+
+static void give_back(struct worker *w, const char *mode, struct worker *next)
+{
+    worker_do(w, "released", "release %s", mode);
+    if (next != NULL)
+        worker_expect_held(next);
 }
 
 static void wait_in_queue(struct worker *w, const char *mode, size_t place)
@@ -74,102 +85,85 @@ static void wait_for_view(const char *text)
 
 TEST(a_mixed_queue_is_shown_right)
 {
-    worker_do(&curator, "lock", "lock mutex curator %s", path);
-    worker_do(&kazoo, "lock", "lock mutex patterns %s", path);
-    worker_do(&ours, "lock", "lock mutex curator %s", path);
+    join(&curator, "mutex curator");
+    join(&kazoo, "mutex patterns");
+    join(&ours, "mutex curator");
     worker_acquire(&curator, "write");
     wait_in_queue(&kazoo, "write", 1);
     wait_in_queue(&ours, "write", 2);
     wait_for_view(" 0 HELD curator exclusive -\n"
                   " 1 wait kazoo exclusive pos 0\n"
                   " 2 wait zkrecipes exclusive pos 1\n");
-    ok(look_at((const char *const[]){ "check", "--held", path, NULL }));
+    LOOK(0, "check --held %s", path);
     assert_has(show("OWNER"), "kazoo1");
-    worker_do(&curator, "released", "release write");
-    worker_expect_held(&kazoo);
+    give_back(&curator, "write", &kazoo);
     wait_for_view(" 0 HELD kazoo exclusive -\n"
                   " 1 wait zkrecipes exclusive pos 0\n");
-    worker_do(&kazoo, "released", "release write");
-    worker_expect_held(&ours);
-    worker_do(&ours, "released", "release write");
+    give_back(&kazoo, "write", &ours);
+    give_back(&ours, "write", NULL);
 }
 
 /* Curator's reader watches the first writer, which is the nearest here. */
 TEST(readers_and_writers_of_curator_are_shown_right)
 {
-    worker_do(&ours, "lock", "lock rw curator %s", path);
-    worker_do(&curator, "lock", "lock rw curator %s", path);
+    join(&ours, "rw curator");
+    join(&curator, "rw curator");
     worker_acquire(&ours, "write");
     wait_in_queue(&curator, "read", 1);
     wait_for_view(" 0 HELD zkrecipes exclusive -\n"
                   " 1 wait curator shared pos 0\n");
-    worker_do(&ours, "released", "release write");
-    worker_expect_held(&curator);
-    ok(look_at((const char *const[]){ "ls", path, "--columns",
-                                      "KIND,DIALECT,STATE", NULL }));
+    give_back(&ours, "write", &curator);
+    LOOK(0, "ls %s --columns KIND,DIALECT,STATE", path);
     assert_string_equal(look_golden(),
                         "KIND DIALECT STATE\nrw curator shared\n");
-    worker_do(&curator, "released", "release read");
+    give_back(&curator, "read", NULL);
 }
 
 TEST(a_request_reaches_curator)
 {
-    worker_do(&curator, "lock", "lock mutex curator %s", path);
+    join(&curator, "mutex curator");
     worker_do(&curator, "listening", "listen");
     worker_acquire(&curator, "write");
-    assert_int_equal(
-        look_at((const char *const[]){ "revoke", path, "-w", "0", NULL }), 75);
+    LOOK(75, "revoke %s -w 0", path);
     worker_expect(&curator, "asked");
-    worker_do(&curator, "released", "release write");
+    give_back(&curator, "write", NULL);
 }
 
 /* Curator and this library wait with a lease that does not hold yet, and watch
  * for children. */
 TEST(a_semaphore_of_both_is_shown_right)
 {
-    worker_do(&curator, "lock", "lock semaphore:1 curator %s", path);
-    worker_do(&ours, "lock", "lock semaphore:1 curator %s", path);
+    join(&curator, "semaphore:1 curator");
+    join(&ours, "semaphore:1 curator");
     worker_acquire(&curator, "1");
     worker_tell(&ours, "acquire 1 %d", SOON_MS);
     wait_for_view(" 0 HELD curator shared -\n"
                   " 1 wait zkrecipes shared a permit\n"
                   " 2 wait zkrecipes exclusive a permit\n");
-    worker_do(&curator, "released", "release 1");
-    worker_expect_held(&ours);
+    give_back(&curator, "1", &ours);
     worker_tell(&curator, "acquire 1 %d", SOON_MS);
     wait_for_view(" 0 HELD zkrecipes shared -\n"
                   " 1 wait curator shared a permit\n"
                   " 2 wait curator exclusive a permit\n");
-    ok(look_at((const char *const[]){ "ls", path, "--columns",
-                                      "KIND,DIALECT,STATE,WAIT", NULL }));
+    LOOK(0, "ls %s --columns KIND,DIALECT,STATE,WAIT", path);
     assert_string_equal(look_golden(), "KIND DIALECT STATE WAIT\n"
                                        "semaphore mixed shared 1\n");
-    worker_do(&ours, "released", "release 1");
-    worker_expect_held(&curator);
-    worker_do(&curator, "released", "release 1");
+    give_back(&ours, "1", &curator);
+    give_back(&curator, "1", NULL);
 }
 
 /* Both write the id of the candidate, and nothing else. */
 TEST(a_latch_of_both_is_shown_right)
 {
-    worker_do(&curator, "lock", "lock latch curator %s", path);
-    worker_do(&ours, "lock", "lock latch curator %s", path);
+    join(&curator, "latch curator");
+    join(&ours, "latch curator");
     worker_acquire(&curator, "write");
     wait_in_queue(&ours, "write", 1);
     wait_for_view(" 0 HELD ? exclusive -\n"
                   " 1 wait ? exclusive pos 0\n");
-    assert_int_equal(
-        look_at((const char *const[]){ "check", "--free", path, NULL }), 1);
-    assert_has(look_err, "is led by curator1");
-    worker_do(&curator, "released", "release write");
-    worker_expect_held(&ours);
-    worker_do(&ours, "released", "release write");
-}
-
-static int look_verb(const char *verb, const char *option, const char *value)
-{
-    return look_at((const char *const[]){ verb, "--confirm", "50ms", path,
-                                          option, value, NULL });
+    LOOK_ERR(1, "is led by curator1", "check --free %s", path);
+    give_back(&curator, "write", &ours);
+    give_back(&ours, "write", NULL);
 }
 
 /* Ends what it waits for. */
@@ -192,16 +186,16 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
         worker_do(w, "lock", "%s", lock);
     wait_in_queue(w, "write", 1);
     wait_children(path, 2);
-    assert_int_equal(look_verb("deadlocks", "--possible", NULL), certain);
+    LOOK(certain, "deadlocks --confirm 50ms --possible %s", path);
     assert_has(look_out, certain ? "DEADLOCK 1 (confirmed, 1 owner,"
                                  : "DEADLOCK 1 (possible, 1 owner,");
     assert_int_equal(strstr(look_out, "zk-lockctl revoke") != NULL, certain);
-    assert_int_equal(look_verb("deadlocks", NULL, NULL), certain);
-    assert_int_equal(look_verb("doctor", NULL, NULL), certain);
+    LOOK(certain, "deadlocks --confirm 50ms %s", path);
+    LOOK(certain, "doctor --confirm 50ms %s", path);
     if (!certain)
         assert_has(look_err, "1 possible deadlock, such as of ");
-    assert_int_equal(look_verb("doctor", "--older", "1ms"), 1);
-    assert_has(look_out, certain ? ": deadlock: " : ": own-node: ");
+    LOOK_OUT(1, certain ? ": deadlock: " : ": own-node: ",
+             "doctor --confirm 50ms --older 1ms %s", path);
     start_anew(w);
     (void)admin_delete_tree(admin, path);
 }
@@ -215,13 +209,7 @@ TEST(a_session_behind_its_own_node_is_found)
     assert_own_node_is_found(&kazoo, "kazoo", false, false);
 }
 
-static int run_group(void)
-{
-
-    return test_run_between(start_all, stop_all);
-}
-
 int main(void)
 {
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
+    return workers_installed() ? cli_run(NULL) : 77;
 }

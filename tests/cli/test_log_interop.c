@@ -225,8 +225,7 @@ static void refused(int code, const char *verb, const char *path,
                     const char *rest)
 {
     const char *words = textf("%s %s %s", verb, path, rest);
-    LOOK(code, "%s", words);
-    assert_has(look_err, path);
+    LOOK_ERR(code, path, "%s", words);
     if (strstr(look_err, "a semaphore, a double barrier or a party of kazoo") ==
         NULL)
         fail_msg("%s: %s", words, look_err);
@@ -260,11 +259,5 @@ TEST(a_semaphore_of_kazoo_is_not_known)
 
 int main(void)
 {
-    if (!workers_installed())
-        return 77;
-    if (cli_setup() != 0)
-        return 1;
-    int result = run_with_server(NULL, test_run_all);
-    cli_teardown();
-    return result;
+    return workers_installed() ? cli_run(NULL) : 77;
 }

@@ -250,8 +250,3 @@ TEST(without_a_shell_a_stopped_command_ends_by_the_key)
     tmux_key("C-c");
     wait_code_alone(128 + SIGINT);
 }
-
-int main(void)
-{
-    return tmux_run(test_run_all);
-}

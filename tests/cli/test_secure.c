@@ -19,8 +19,7 @@ static void set_context(const char *text)
 static void assert_refused(int code, const char *text, const char *words)
 {
     for (int i = 0; i < 2; i++) {
-        LOOK(code, "%s", words);
-        assert_has(look_err, text);
+        LOOK_ERR(code, text, "%s", words);
     }
 }
 
@@ -100,8 +99,8 @@ TEST(a_certificate_for_another_host_may_be_asked_for)
 /* A port with TLS would not answer them. */
 TEST(over_tls_no_words_are_sent)
 {
-    zkr_session *s = open_session();
-    zkr_mutex *m = new_mutex(s, "/locks/over-tls");
+    AUTO(session) s = open_session();
+    AUTO(mutex) m = new_mutex(s, "/locks/over-tls");
     zkr_grant *g = acquire(m);
 
     use_tls(server_secure_hosts(the_server), "ca", "client");
@@ -109,8 +108,6 @@ TEST(over_tls_no_words_are_sent)
     assert_has(look_err, "note: with TLS the servers are not "
                          "asked who is connected");
     release(g);
-    zkr_mutex_free(m);
-    close_session(s);
 }
 
 /* --- SASL --- */
@@ -145,5 +142,5 @@ int main(void)
 {
     static const struct server_opts opts = { .security = SERVER_TLS };
 
-    return cli_run(&opts, test_run_all);
+    return cli_run(&opts);
 }

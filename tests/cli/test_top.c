@@ -52,6 +52,12 @@ static int teardown(void)
     return 0;
 }
 
+static void give_back(int i)
+{
+    release(grants[i]);
+    grants[i] = NULL;
+}
+
 static int setup_screen(void)
 {
     (void)setup();
@@ -125,8 +131,7 @@ TEST(changes_are_shown)
     start("");
     waiter_start(&w, mutexes[1], SOON_MS);
     tmux_wait("1 waiting, longest");
-    release(grants[1]);
-    grants[1] = NULL;
+    give_back(1);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     tmux_wait("0 waiting");
     release(w.grant);
@@ -153,8 +158,7 @@ TEST(the_cursor_moves_and_opens_a_queue)
     tmux_key("End");
     tmux_key("Enter");
     tmux_wait("2 in the queue");
-    release(grants[1]);
-    grants[1] = NULL;
+    give_back(1);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     tmux_wait("1 in the queue");
     release(w.grant);
@@ -206,8 +210,7 @@ TEST(it_can_be_stopped_and_continued)
     tmux_wait("Stopped");
     tmux_wait(TMUX_PROMPT);
     assert_string_equal(tmux_say("#{alternate_on}"), "0");
-    release(grants[1]);
-    grants[1] = NULL;
+    give_back(1);
     tmux_line("fg");
     tmux_wait("1 lock, 1 held");
     assert_string_equal(tmux_say("#{alternate_on}"), "1");
@@ -224,10 +227,7 @@ TEST(it_can_be_stopped_and_continued)
 
 static const char *token_of(zkr_grant *g)
 {
-    static char text[32];
-
-    PRINT(text, "%lld", (long long)zkr_grant_token(g));
-    return text;
+    return textf("%lld", (long long)zkr_grant_token(g));
 }
 
 /* Presses a key that hands the terminal to a verb. */
@@ -254,7 +254,7 @@ static void go_back(void)
 static void break_it(zkr_grant *g)
 {
     tmux_wait("anything else not to:");
-    tmux_line("%lld", (long long)zkr_grant_token(g));
+    tmux_line("%s", token_of(g));
     tmux_wait("broken: ");
 }
 
@@ -267,8 +267,7 @@ TEST(a_holder_is_asked_after_a_question)
     hand_over("R", "$ zk-lockctl revoke /t");
     run_it();
     tmux_wait("asked ");
-    release(grants[0]);
-    grants[0] = NULL;
+    give_back(0);
     go_back();
     tmux_wait("1 lock, 1 held");
     quit();
@@ -414,8 +413,7 @@ TEST(it_goes_on_with_a_new_session)
         tmux_wait(i == 0 ? "sorted by LOCK reversed" : "sorted by KIND");
         tmux_wait("  connected  ");
     }
-    release(grants[0]);
-    grants[0] = NULL;
+    give_back(0);
     tmux_wait("1 lock, 1 held");
     quit();
 }
@@ -603,9 +601,4 @@ TEST(formats_for_programs_are_refused)
         tmux_wait("needs a terminal that can show a screen");
         tmux_wait(TMUX_PROMPT);
     }
-}
-
-int main(void)
-{
-    return tmux_run(test_run_all);
 }

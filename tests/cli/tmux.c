@@ -46,44 +46,24 @@ static void close_any(const char *first, ...)
     va_end(args);
 }
 
-static bool is_installed(void)
+__attribute__((constructor)) static void need_tmux(void)
 {
-    const char *argv[] = { "-V", NULL };
-    struct cli c;
-
-    cli_start(&c, "tmux", argv);
-    return cli_end(&c) == 0;
+    if (system("tmux -V >/dev/null 2>&1") != 0)
+        exit(77);
 }
 
-/* 77 when it is not installed, -1 when it does not start, otherwise 0. It ends
- * with this program at the latest. */
-static int start_server(void)
+/* It ends with this program. */
+static void start_server(void)
 {
     const char *argv[] = { "-u", "-S",        socket_name, "-D",
                            "-f", "/dev/null", NULL };
 
-    if (!is_installed())
-        return 77;
     (void)setenv("LC_ALL", "C.UTF-8", 1);
     (void)unsetenv("TMUX");
     (void)unsetenv("NO_COLOR");
     (void)snprintf(socket_name, sizeof(socket_name), "%s", cli_file("tmux"));
     cli_start(&server, "tmux", argv);
-    return COMES(access(socket_name, F_OK) == 0, SOON_MS) ? 0 : -1;
-}
-
-int tmux_run(int (*run_group)(void))
-{
-    if (cli_setup() != 0)
-        return 1;
-    int result = start_server();
-    if (result == 0) {
-        result = run_with_server(NULL, run_group);
-        (void)kill(server.pid, SIGTERM);
-        (void)waitpid(server.pid, NULL, 0);
-    }
-    cli_teardown();
-    return result;
+    AWAIT(access(socket_name, F_OK) == 0);
 }
 
 void tmux_open(int width, int height)
@@ -92,6 +72,8 @@ void tmux_open(int width, int height)
 
     (void)snprintf(x, sizeof(x), "%d", width);
     (void)snprintf(y, sizeof(y), "%d", height);
+    if (server.pid == 0)
+        start_server();
     /* of a test whose setup has failed */
     close_any("", "kill-session", "-t", "test", NULL);
     (void)TMUX("new-session", "-d", "-s", "test", "-x", x, "-y", y, "bash",

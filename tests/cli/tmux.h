@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A terminal for programs to be tested in: tmux, with a server of its own. */
+/* A terminal for programs to be tested in: tmux, with a server of its own. A
+ * program that includes this ends with 77 where tmux is not installed. */
 #pragma once
 
 #include "look.h"
-
-/* The main() of programs that need it: as cli_run(), and tmux serves. It
- * returns 77 when tmux is not installed. */
-int tmux_run(int (*run_group)(void));
 
 #define TMUX_PROMPT "ready>"
 
