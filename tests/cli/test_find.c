@@ -16,45 +16,49 @@
 #define LEASE  "leases/_c_" UUID "-lease-000000000"
 #define QUEUED "locks/_c_" UUID "-lock-000000000"
 
-FIXTURE(pair_setup, pair_teardown)
-
 static char detail[SCAN_DETAIL_MAX];
+static struct scan scan; /* of the last look */
 
-static int look_by(zkr_session *session, const char *from, struct scan_opts o,
-                   struct scan *ret)
+static int teardown(void)
+{
+    scan_done(&scan);
+    return pair_teardown();
+}
+
+FIXTURE(pair_setup, teardown)
+
+static int look_by(zkr_session *session, const char *from, struct scan_opts o)
 {
     struct lockctl ctl = { .session = session };
 
     o.timeout_ms = o.timeout_ms == 0 ? SOON_MS : o.timeout_ms;
-    return locks_list(&ctl, &from, 1, &o, ret, detail);
+    scan_done(&scan);
+    return locks_list(&ctl, &from, 1, &o, &scan, detail);
 }
 
-static struct scan look(struct scan_opts o)
+static void look(struct scan_opts o)
 {
-    struct scan scan;
-
-    ok(look_by(s, path, o, &scan));
-    return scan;
+    ok(look_by(s, path, o));
 }
 
-static struct scan look_at_all(void)
+static void look_at_all(void)
 {
-    return look((struct scan_opts){ .limit = 0 });
+    look((struct scan_opts){ .limit = 0 });
 }
 
-static void assert_found(const struct scan *scan, size_t i, const char *name,
-                         size_t contenders)
+/* One lock, with one contender. */
+static void assert_found(const char *name)
 {
-    assert_true(i < scan->count);
-    assert_string_equal(scan->locks[i].path, in_dir(name));
-    assert_int_equal(scan->locks[i].count, contenders);
+    assert_int_equal(scan.count, 1);
+    assert_string_equal(scan.locks[0].path, in_dir(name));
+    assert_int_equal(scan.locks[0].count, 1);
 }
 
-static void assert_notes(const struct scan *scan, const char *text)
+static void assert_notes(const char *text)
 {
-    assert_int_equal(scan->notes.count, text == NULL ? 0 : 1);
-    if (text != NULL && strstr(scan->notes.texts[0], text) == NULL)
-        fail_msg("not '%s' but: %s", text, scan->notes.texts[0]);
+    assert_int_equal(scan.notes.count, text == NULL ? 0 : 1);
+    if (text != NULL)
+        assert_has(scan.notes.texts[0], text);
 }
 
 /* --- what is found --- */
@@ -140,7 +144,7 @@ TEST_ROWS(a_look_finds, searches, row)
 
     for (size_t i = 0; row->nodes[i] != NULL; i++)
         make_node(row->nodes[i]);
-    struct scan scan = look(row->opts);
+    look(row->opts);
     for (; row->found[n] != NULL; n++) {
         assert_true(n < scan.count);
         assert_string_equal(textf("%s %zu",
@@ -154,20 +158,16 @@ TEST_ROWS(a_look_finds, searches, row)
     assert_int_equal(scan.count, n);
     assert_int_equal(scan.cut, row->note != NULL);
     assert_int_equal(scan.denied, 0);
-    assert_notes(&scan, row->note);
-    scan_done(&scan);
+    assert_notes(row->note);
 }
 
 /* --- where it cannot look --- */
 
 TEST(a_missing_root_has_no_locks)
 {
-    struct scan scan;
-
-    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .limit = 0 }, &scan));
+    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .limit = 0 }));
     assert_true(scan.missing);
     assert_int_equal(scan.count, 0);
-    scan_done(&scan);
 }
 
 TEST(unreadable_nodes_are_counted)
@@ -175,14 +175,12 @@ TEST(unreadable_nodes_are_counted)
     make("closed/lock-0000000000", NULL);
     make("open/lock-0000000000", NULL);
     forbid(in_dir("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    struct scan scan = look_at_all();
-    assert_int_equal(scan.count, 1);
-    assert_found(&scan, 0, "open", 1);
+    look_at_all();
+    assert_found("open");
     assert_int_equal(scan.denied, 1);
-    assert_notes(&scan, in_dir("closed"));
-    scan_done(&scan);
+    assert_notes(in_dir("closed"));
     assert_int_equal(
-        look_by(s, in_dir("closed"), (struct scan_opts){ .limit = 0 }, &scan),
+        look_by(s, in_dir("closed"), (struct scan_opts){ .limit = 0 }),
         ZNOAUTH);
     assert_non_null(strstr(detail, in_dir("closed")));
     forbid(in_dir("closed"), ZOO_PERM_ALL);
@@ -199,11 +197,9 @@ TEST(hostile_names_are_walked_or_counted)
     make(longest, NULL);
     /* each name is fine, the path is longer than ours may be */
     make(textf("%s/%.150s", longest, longest), NULL);
-    struct scan scan = look_at_all();
-    assert_int_equal(scan.count, 1);
-    assert_found(&scan, 0, "\xe2\x80\xae%s%n\"'\\ ", 1);
+    look_at_all();
+    assert_found("\xe2\x80\xae%s%n\"'\\ ");
     assert_int_equal(scan.denied, 1);
-    scan_done(&scan);
 }
 
 TEST(paths_are_those_below_the_chroot)
@@ -212,7 +208,6 @@ TEST(paths_are_those_below_the_chroot)
     struct lockctl ctl = { .settings[SETTING_SERVERS] = "host:1/chroot" };
     const struct scan_opts o = { .timeout_ms = SOON_MS };
     const char *root = "/";
-    struct scan scan;
 
     make("zookeeper/lock-0000000000", NULL); /* a name like any other here */
     make("lock-0000000000", NULL);
@@ -223,7 +218,6 @@ TEST(paths_are_those_below_the_chroot)
     assert_int_equal(scan.count, 2); /* it outlives the session */
     assert_string_equal(scan.locks[0].path, "/");
     assert_string_equal(scan.locks[1].path, "/zookeeper");
-    scan_done(&scan);
 }
 
 /* Its queue looked like a mutex whose holder was the first who waited. */
@@ -234,13 +228,12 @@ TEST(a_semaphore_is_found_without_its_leases)
     make_by(admin, "a/" LEASE "1");
     make_by(admin, "a/" QUEUED "1");
     forbid(in_dir("a/leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    struct scan scan = look_at_all();
+    look_at_all();
     assert_int_equal(scan.count, 1);
     assert_string_equal(scan.locks[0].path, in_dir("a"));
     assert_int_equal(scan.locks[0].state, LOCK_UNKNOWN);
     assert_int_equal(scan.locks[0].error, ZNOAUTH);
     assert_int_equal(scan.denied, 1);
-    scan_done(&scan);
 }
 
 /* --- what is read of each --- */
@@ -255,7 +248,7 @@ TEST(a_lock_is_that_of_participants)
     make("a/__READ__0000000002", "second");
     make("a/notes", "foreign");
     make("deep/er/lock-0000000001", "one");
-    struct scan scan = look_at_all();
+    look_at_all();
     ok(zkr_participants_list(s, in_dir("a"), NULL, &want));
     assert_int_equal(scan.count, 2);
     assert_int_equal(scan.locks[0].listed, want->count);
@@ -270,17 +263,13 @@ TEST(a_lock_is_that_of_participants)
         assert_int_equal(got->token, want->items[i].token);
     }
     zkr_participants_free(want);
-    scan_done(&scan);
 }
 
 static size_t count_read(uint32_t reads)
 {
-    struct scan scan = look((struct scan_opts){ .reads = reads });
-    size_t read = scan.locks[0].read;
-
+    look((struct scan_opts){ .reads = reads });
     assert_int_equal(scan.locks[0].count, 5);
-    scan_done(&scan);
-    return read;
+    return scan.locks[0].read;
 }
 
 TEST(holders_are_read_and_the_first_who_waits)
@@ -307,80 +296,69 @@ static int setup_with_locks(void)
     return 0;
 }
 
-static int look_into(void *scan)
+static int end_proxied(void)
 {
-    return look_by(ps, path, (struct scan_opts){ .reads = SCAN_HOLDERS }, scan);
+    scan_done(&scan);
+    return proxied_teardown();
 }
 
-TEST_WITH(many_nodes_are_looked_at_at_once_but_not_all, setup_with_locks,
-          proxied_teardown)
-{
-    char name[32];
-    struct scan scan;
+#define TEST_PROXIED(name) TEST_WITH(name, setup_with_locks, end_proxied)
 
-    for (int i = 0; i < 300; i++) {
-        (void)snprintf(name, sizeof(name), "n%03d", i);
-        make(name, NULL);
-    }
+static int look_into(void *none)
+{
+    return look_by(ps, path, (struct scan_opts){ .reads = SCAN_HOLDERS });
+}
+
+TEST_PROXIED(many_nodes_are_looked_at_at_once_but_not_all)
+{
+    for (int i = 0; i < 300; i++)
+        make(textf("n%03d", i), NULL);
     proxy_set_latency(proxy, 20);
     proxy_reset_counts(proxy);
-    ok(look_into(&scan));
+    ok(look_into(NULL));
     assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 303);
     assert_in_range(proxy_max_in_flight(proxy), 64, 128);
     proxy_set_latency(proxy, 0);
-    scan_done(&scan);
 }
 
-TEST_WITH(a_node_that_goes_meanwhile_is_no_error, setup_with_locks,
-          proxied_teardown)
+TEST_PROXIED(a_node_that_goes_meanwhile_is_no_error)
 {
-    struct scan scan;
     struct caller c;
 
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
-    call_start_until_rule(&c, look_into, &scan);
+    call_start_until_rule(&c, look_into, NULL);
     assert_int_equal(admin_delete_tree(admin, in_dir("a")), ZOK);
     proxy_release(proxy);
     assert_int_equal(call_join(&c), ZKR_OK);
-    assert_int_equal(scan.count, 1);
-    assert_found(&scan, 0, "b", 1);
+    assert_found("b");
     assert_int_equal(scan.denied, 0);
-    scan_done(&scan);
 }
 
 /* 4,005 requests for 2,000 locks; they were 9,005. The first is a sync. */
-TEST_WITH(a_lock_costs_two_requests, setup_with_locks, proxied_teardown)
+TEST_PROXIED(a_lock_costs_two_requests)
 {
-    struct scan scan;
-    char name[64];
-
-    for (int i = 0; i < 300; i++) {
-        (void)snprintf(name, sizeof(name), "n%03d/lock-%010d", i, i);
-        make(name, NULL);
-    }
+    for (int i = 0; i < 300; i++)
+        make(textf("n%03d/lock-%010d", i, i), NULL);
     make("n007/lock-0000000999", "waits");
     proxy_reset_counts(proxy);
-    ok(look_into(&scan));
+    ok(look_into(NULL));
     assert_int_equal(scan.count, 302);
     for (size_t i = 0; i < scan.count; i++)
         assert_true(scan.locks[i].items[0].node->token != 0);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1 + 1 + 2 * 302);
     assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 1);
     assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 1 + 302);
-    scan_done(&scan);
 }
 
 /* Others may contend since then, so this is not a free lock. */
-TEST_WITH(where_all_have_gone_others_are_seen, setup_with_locks,
-          proxied_teardown)
+TEST_PROXIED(where_all_have_gone_others_are_seen)
 {
-    struct scan scan;
     struct caller c;
 
     make("a/lock-0000000002", NULL);
     make("b/lock-0000000003", NULL);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
-    call_start_until_rule(&c, look_into, &scan);
+    call_start_until_rule(&c, look_into, NULL);
     assert_int_equal(admin_delete(admin, in_dir("a/lock-0000000001")), ZOK);
     assert_int_equal(admin_delete(admin, in_dir("a/lock-0000000002")), ZOK);
     assert_int_equal(admin_delete(admin, in_dir("b/lock-0000000002")), ZOK);
@@ -393,70 +371,58 @@ TEST_WITH(where_all_have_gone_others_are_seen, setup_with_locks,
         assert_true(scan.locks[i].items[0].node->holds);
         assert_true(scan.locks[i].items[0].node->token != 0);
     }
-    scan_done(&scan);
 }
 
-TEST_WITH(time_that_is_over_is_told, setup_with_locks, proxied_teardown)
+TEST_PROXIED(time_that_is_over_is_told)
 {
     const char *paths[] = { in_dir("a"), in_dir("b") };
     const struct scan_opts soon = { .timeout_ms = 300 };
     const struct lockctl ctl = { .session = ps };
-    struct scan scan;
 
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 3, PROXY_HOLD_REPLY);
-    ok(look_by(ps, path, (struct scan_opts){ .timeout_ms = 300 }, &scan));
+    ok(look_by(ps, path, (struct scan_opts){ .timeout_ms = 300 }));
     assert_true(scan.cut);
-    assert_notes(&scan, "took too long");
+    assert_notes("took too long");
     assert_int_equal(scan.count, 1);
-    scan_done(&scan);
     proxy_release(proxy);
-    ok(look_into(&scan));
+    ok(look_into(NULL));
     assert_int_equal(scan.count, 2);
     assert_false(scan.cut);
-    scan_done(&scan);
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
+    scan_done(&scan);
     ok(locks_list(&ctl, paths, 2, &soon, &scan, detail));
     assert_true(scan.cut);
     assert_int_equal(scan.count, 1);
     assert_int_equal(scan.locks[0].state, LOCK_HELD);
-    scan_done(&scan);
     proxy_release(proxy);
 }
 
 static int look_for_300_ms(void *none)
 {
-    struct scan scan;
-
-    return look_by(s, path, (struct scan_opts){ .timeout_ms = 300 }, &scan);
+    return look_by(s, path, (struct scan_opts){ .timeout_ms = 300 });
 }
 
-TEST_WITH(a_silent_server_does_not_delay_the_answer, setup_with_locks,
-          proxied_teardown)
+TEST_PROXIED(a_silent_server_does_not_delay_the_answer)
 {
     times_out(look_for_300_ms, NULL, 300);
 }
 
 /* The sync is answered, and no list. */
-TEST_WITH(a_look_that_nobody_answers_is_an_error, setup_with_locks,
-          proxied_teardown)
+TEST_PROXIED(a_look_that_nobody_answers_is_an_error)
 {
-    struct scan scan;
-
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
-    assert_int_equal(
-        look_by(ps, path, (struct scan_opts){ .timeout_ms = 300 }, &scan),
-        ZKR_EUNREACHABLE);
+    assert_int_equal(look_by(ps, path, (struct scan_opts){ .timeout_ms = 300 }),
+                     ZKR_EUNREACHABLE);
     assert_true(detail[0] != '\0');
     proxy_release(proxy);
 }
 
-TEST_WITH(a_close_ends_a_look, setup_with_locks, proxied_teardown)
+TEST_PROXIED(a_close_ends_a_look)
 {
-    struct scan scan;
     struct caller c;
 
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
-    call_start_until_rule(&c, look_into, &scan);
+    call_start_until_rule(&c, look_into, NULL);
     (void)zkr_session_close(ps);
     assert_int_equal(call_join(&c), ZKR_ECLOSED);
     proxy_release(proxy);
