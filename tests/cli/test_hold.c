@@ -3,8 +3,9 @@
 
 #include "look.h"
 
-static const char *const shells[] = { "/bin/bash", "/bin/dash", "/bin/zsh" };
-enum { SHELLS = COUNT(shells) };
+static const struct shell {
+    const char *name;
+} shells[] = { { "/bin/bash" }, { "/bin/dash" }, { "/bin/zsh" } };
 
 static struct cli cli;
 static const char *path;
@@ -29,18 +30,20 @@ static int setup(void)
 
 FIXTURE(setup, NULL)
 
-static void start_in(const char *shell, const char *script)
+static void start_in(const struct shell *shell, const char *script)
 {
     /* zsh does not split $H */
-    const char *const zsh[] = { "-yc", script, "the-script", NULL };
-    const char *const sh[] = { "-c", script, "the-script", NULL };
+    const char *option = strstr(shell->name, "zsh") != NULL ? "-yc" : "-c";
 
-    cli_start(&cli, shell, strstr(shell, "zsh") != NULL ? zsh : sh);
+    if (access(shell->name, X_OK) != 0)
+        skip();
+    cli_start(&cli, shell->name,
+              (const char *const[]){ option, script, "the-script", NULL });
 }
 
 static void start(const char *script)
 {
-    start_in(shells[0], script);
+    start_in(&shells[0], script);
 }
 
 /* The same of a script that says that it holds. */
@@ -58,15 +61,6 @@ static int run(const char *script)
 
 #define assert_run(code, text, script)                                         \
     (start(script), assert_end(&cli, code, text))
-
-/* For each shell that is installed. */
-static void in_each_shell(void test(const char *shell))
-{
-    for (size_t i = 0; i < SHELLS; i++) {
-        if (access(shells[i], X_OK) == 0)
-            test(shells[i]);
-    }
-}
 
 #define HOLD "eval \"$($H $P)\"; "
 /* HOLD with what preloads.c is told. */
@@ -94,7 +88,7 @@ static void hold_it(void)
     cli_wait_said(&holder, "ready\n");
 }
 
-static void hold_and_release(const char *shell)
+TEST_ROWS(a_script_holds_and_releases, shells, shell)
 {
     start_in(shell, HOLD "echo $? $ZKLOCK_PATH $ZKLOCK_KIND; read -r line; "
                          "$L hold --check; echo check $?; "
@@ -110,33 +104,18 @@ static void hold_and_release(const char *shell)
     assert_has(cli_said(&cli), "check 0\ncheck 0\nrelease 0\n");
 }
 
-TEST(a_script_holds_and_releases)
+TEST_ROWS(the_lock_does_not_outlive_the_shell, shells, shell)
 {
-    in_each_shell(hold_and_release);
-}
-
-static void end_by_itself(const char *shell)
-{
-    start_in(shell, HOLD "echo held; read -r line; exit 3");
-    cli_wait_said(&cli, "held\n");
-    assert_int_equal(count_children(path), 1);
-    assert_int_equal(cli_end(&cli), 3);
-    wait_children(path, 0);
-}
-
-static void end_by_kill(const char *shell)
-{
-    start_in(shell, HOLD "echo held; read -r line");
-    cli_wait_said(&cli, "held\n");
-    assert_int_equal(kill(cli.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
-    wait_children(path, 0);
-}
-
-TEST(the_lock_does_not_outlive_the_shell)
-{
-    in_each_shell(end_by_itself);
-    in_each_shell(end_by_kill);
+    for (int killed = 0; killed < 2; killed++) {
+        start_in(shell, HOLD "echo held; read -r line; exit 3");
+        cli_wait_said(&cli, "held\n");
+        assert_int_equal(count_children(path), 1);
+        if (killed)
+            assert_int_equal(cli_kill(&cli, SIGKILL), 128 + SIGKILL);
+        else
+            assert_int_equal(cli_end(&cli), 3);
+        wait_children(path, 0);
+    }
 }
 
 /* Also one that the shell has forked for "$(...)", or for parentheses. */
@@ -182,20 +161,15 @@ TEST(a_shell_that_does_not_read_holds_nothing)
 
 /* --- not acquired --- */
 
-static void not_acquired(const char *shell)
+TEST_ROWS(a_lock_that_is_taken_is_not_held, shells, shell)
 {
+    hold_it();
     start_in(shell, "set -e; eval \"$($H -n $P)\"; echo started");
     assert_end(&cli, 75, "not acquired: /");
     assert_lacks(cli_said(&cli), "started");
     start_in(shell, HOLD_OR("-w 100ms -E 9") "echo started");
     assert_int_equal(cli_end(&cli), 9);
     assert_lacks(cli_said(&cli), "started");
-}
-
-TEST(a_lock_that_is_taken_is_not_held)
-{
-    hold_it();
-    in_each_shell(not_acquired);
     assert_int_equal(run("code=$($H -n $P) || exit 7"), 7);
     assert_int_equal(run("$H -x --slots 2 $P"), 64);
     assert_int_equal(cli_end(&holder), 0);
@@ -207,24 +181,18 @@ static pid_t wait_front(void)
 }
 
 /* The shell must not go on without the lock, although nothing was printed. */
-static void kill_the_front(const char *shell)
+TEST_ROWS(the_end_of_the_wait_is_the_end_of_the_claim, shells, shell)
 {
+    hold_it();
     start_in(shell, "set -e; eval \"$($H -w 2m $P)\"; echo started");
     wait_children(path, 2);
     assert_int_equal(kill(wait_front(), SIGKILL), 0);
     assert_int_not_equal(cli_end(&cli), 0);
     assert_lacks(cli_said(&cli), "started");
     wait_children(path, 1);
-}
-
-TEST(the_end_of_the_wait_is_the_end_of_the_claim)
-{
-    hold_it();
-    in_each_shell(kill_the_front);
     start("eval \"$($H -w 2m $P)\"; exit");
     wait_children(path, 2);
-    assert_int_equal(kill(cli.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_int_equal(cli_kill(&cli, SIGKILL), 128 + SIGKILL);
     wait_children(path, 1);
     assert_int_equal(cli_end(&holder), 0);
 }
@@ -268,31 +236,22 @@ static const struct {
     { "env $K $H $Q", 128 + SIGKILL },
 };
 
-static void does_not_go_on(const char *shell, const char *set, size_t i)
+static void does_not_go_on(const struct shell *shell, const char *set, size_t i)
 {
     const char *script = textf("%seval \"$(%s || echo exit $?)\"; echo went on",
                                set, failures[i].hold);
     start_in(shell, script);
     int code = cli_end(&cli);
     if (code != failures[i].code || strstr(cli_said(&cli), "went on") != NULL)
-        fail_msg("%s: %s: exit status %d: %s", shell, script, code,
-                 cli_said(&cli));
+        fail_msg("%s: exit status %d: %s", script, code, cli_said(&cli));
     while (count_children(other) > 0) /* the session has not timed out */
         delete_nth_child(other, 0);
-}
-
-static void fail_in_all_ways(const char *shell)
-{
-    for (size_t i = 0; i < COUNT(failures); i++) {
-        does_not_go_on(shell, "", i);
-        does_not_go_on(shell, "set -e; ", i);
-    }
 }
 
 /* Regression: a script went on without the lock where the tool was not in the
  * PATH of cron, could not start, or was killed when it had printed the first
  * word. The idiom of the manual ends it. */
-TEST(no_script_goes_on_without_the_lock)
+TEST_ROWS(no_script_goes_on_without_the_lock, shells, shell)
 {
     const char *file = cli_file("libjansson.so.4");
 
@@ -304,7 +263,10 @@ TEST(no_script_goes_on_without_the_lock)
               "PRELOAD=killed-front LD_PRELOAD=" PRELOADS,
               1));
     hold_it();
-    in_each_shell(fail_in_all_ways);
+    for (size_t i = 0; i < COUNT(failures); i++) {
+        does_not_go_on(shell, "", i);
+        does_not_go_on(shell, "set -e; ", i);
+    }
     assert_int_equal(cli_end(&holder), 0);
     wait_children(other, 0);
 }
@@ -323,7 +285,7 @@ TEST(it_waits_for_its_turn)
 
 /* --- a loss --- */
 
-static void lose(const char *shell)
+TEST_ROWS(the_shell_gets_a_TERM, shells, shell)
 {
     start_in(shell, HOLD "echo held; sleep 1000; echo went on");
     cli_wait_said(&cli, "held\n");
@@ -331,11 +293,6 @@ static void lose(const char *shell)
     assert_end(&cli, 128 + SIGTERM,
                "LOCK LOST: somebody has deleted its node, /", "; TERM to ");
     assert_lacks(cli_said(&cli), "went on");
-}
-
-TEST(the_shell_gets_a_TERM)
-{
-    in_each_shell(lose);
 }
 
 TEST(processes_of_the_shell_get_a_TERM_too)
@@ -546,8 +503,7 @@ static void assert_shown(const char *program, const char *const *args,
 {
     cli_start(&cli, program, args);
     cli_wait_said(&cli, "held\n");
-    LOOK(0, "show -o wide %s", path);
-    assert_has(look_out, text);
+    LOOK_OUT(0, text, "show -o wide %s", path);
     (void)cli_end(&cli);
 }
 
@@ -565,8 +521,7 @@ TEST(others_are_shown_the_script)
     /* by its first line */
     assert_shown(file, args + 1, "/release.sh production (");
     start_held(HOLD_OR("--why 'night-shift'") "echo held; read -r line");
-    LOOK(0, "show -o wide %s", path);
-    assert_has(look_out, "night-shift");
+    LOOK_OUT(0, "night-shift", "show -o wide %s", path);
     (void)cli_end(&cli);
 }
 
@@ -648,9 +603,7 @@ TEST(its_process_minds_no_signal)
 
 static void kill_the_keeper(const char *script, int code, const char *said)
 {
-    assert_int_equal(run(script), code);
-    assert_has(cli_said(&cli),
-               "LOCK LOST: the process that kept it was killed");
+    assert_run(code, "LOCK LOST: the process that kept it was killed", script);
     assert_has(cli_said(&cli), said);
     assert_lacks(cli_said(&cli), "went on");
     delete_nth_child(other, 0); /* the session has not timed out */
