@@ -13,7 +13,6 @@
               (const char *const[]){ "run", "--servers", hosts,                \
                                      "--session-timeout", timeout,             \
                                      __VA_ARGS__, NULL })
-#define START_AT(c, hosts, ...) START_FOR(c, "2s", hosts, __VA_ARGS__)
 #define START(c, ...)                                                          \
     START_FOR(c, "20s", server_hosts(the_server), "--kill-grace", "600ms",     \
               __VA_ARGS__)

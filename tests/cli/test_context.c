@@ -26,8 +26,7 @@ FIXTURE(setup, NULL)
  */
 static void assert_refused(int code, const char *text, const char *words)
 {
-    LOOK(code, "%s", words);
-    assert_has(look_err, text);
+    LOOK_ERR(code, text, "%s", words);
     assert_string_equal(strchr(look_err, '\n'), "\n");
 }
 
@@ -225,8 +224,7 @@ TEST(contexts_are_listed)
     look_assert_schema("failure");
     look_on("a:1");
     LOOK(0, "context -q");
-    LOOK(0, "context");
-    assert_has(look_err, "ZK_SERVERS is set: it counts");
+    LOOK_ERR(0, "ZK_SERVERS is set: it counts", "context");
     assert_refused(64, "context: nothing, or show?", "context use x");
 }
 

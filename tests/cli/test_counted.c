@@ -13,6 +13,7 @@
 #include "faulty_calls.h"
 #include "model/cons.h"
 #include "model/history.h"
+#include "net.h"
 #include "protocol/owner.h"
 #include "spawn.h"
 #include "txn_file.h"
@@ -255,20 +256,12 @@ static void *serve(void *unused)
     }
 }
 
-static char server_hosts[64];
+static char server_hosts[NET_ADDRESS];
 
 static void start_server(void)
 {
-    struct sockaddr_in address = { .sin_family = AF_INET,
-                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t size = sizeof(address);
-
-    server.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    server.fd = net_listen(server_hosts);
     assert_true(server.fd >= 0);
-    assert_int_equal(bind(server.fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(server.fd, 16), 0);
-    ok(getsockname(server.fd, (struct sockaddr *)&address, &size));
-    PRINT(server_hosts, "127.0.0.1:%d", ntohs(address.sin_port));
 }
 
 /* The server runs only during the call: its descriptors are in this process,

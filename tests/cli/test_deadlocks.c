@@ -398,8 +398,7 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     items = json_array_get(items, 0);
     assert_true(json_is_true(json_object_get(items, "confirmed")));
     assert_int_equal(json_array_size(json_object_get(items, "owners")), 2);
-    LOOK(1, "doctor --confirm 100ms %s", look_root);
-    assert_has(look_out, ": deadlock: ");
+    LOOK_OUT(1, ": deadlock: ", "doctor --confirm 100ms %s", look_root);
     assert_has(look_err, " 2 locks, 1 finding\n");
     /* Regression: of a run it was said that it may not notice a break. */
     LOOK(75, "revoke -w 0s %s/a", look_root);
@@ -407,8 +406,7 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     do
         LOOK(1, "deadlocks --confirm 100ms %s", look_root);
     while (strstr(look_out, " first)\n") == NULL);
-    (void)kill(runs[0].pid, SIGTERM);
-    assert_int_equal(cli_end(&runs[0]), 128 + SIGTERM);
+    assert_int_equal(cli_kill(&runs[0], SIGTERM), 128 + SIGTERM);
     assert_int_equal(cli_end(&runs[1]), 0); /* it has both now */
     LOOK(0, "deadlocks --confirm 100ms %s", look_root);
 }

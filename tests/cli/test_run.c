@@ -48,15 +48,14 @@ TEST(descriptors_that_we_were_given_are_passed_on)
 
 TEST(signal_dispositions_are_as_we_found_them)
 {
-    char script[512];
+    const char *script = textf("trap '' HUP; exec %s dispositions", COMMAND);
 
-    PRINT(script, "trap '' HUP; exec %s dispositions", COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
     const char *direct = textf("%s", cli_said(&cli));
     assert_has(direct, "SigIgn:\t0000000000000001");
-    PRINT(script, "trap '' HUP; exec %s run --servers %s %s %s dispositions",
-          LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
+    script = textf("trap '' HUP; exec %s run --servers %s %s %s dispositions",
+                   LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), direct);
@@ -104,8 +103,7 @@ TEST(a_signal_reaches_the_children_of_the_command)
     cli_wait_said(&cli, "\n");
     pid_t grandchild = cli_said_pid(&cli, "pid ");
     assert_int_not_equal(process_state(grandchild), 0);
-    assert_int_equal(kill(cli.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
     assert_int_equal(process_state(grandchild), 0);
 }
 
@@ -191,8 +189,7 @@ TEST_ROWS(a_signal_ends_the_waiting, kinds, kind)
     start_kind(kind, "signals");
     START_KIND(&next, kind, path, "true");
     cli_wait_said(&next, "waiting: ");
-    assert_int_equal(kill(next.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&next), 128 + SIGTERM);
+    assert_int_equal(cli_kill(&next, SIGTERM), 128 + SIGTERM);
     wait_one_node(kind);
     assert_int_equal(cli_end(&cli), 0);
 }
@@ -290,8 +287,7 @@ TEST(a_stopped_tool_does_not_let_the_command_live_on)
         assert_int_equal(kill(cli.pid, SIGSTOP), 0);
         assert_int_equal(cli_end(&next), 0);
         assert_no_overlap(first, second);
-        assert_int_equal(kill(cli.pid, SIGCONT), 0);
-        assert_int_equal(cli_end(&cli), 79);
+        assert_int_equal(cli_kill(&cli, SIGCONT), 79);
     }
 }
 
@@ -304,8 +300,7 @@ TEST(without_tool_and_guard_the_command_dies_too)
     command = wait_child_of(cli.pid, "cli-command");
     /* The kernel keeps 15 bytes of a name. */
     ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
-    assert_int_equal(kill(cli.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_int_equal(cli_kill(&cli, SIGKILL), 128 + SIGKILL);
     wait_process_gone(command);
 }
 
@@ -403,8 +398,7 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
     cli_wait_said(&cli, "asks for the lock; ignored");
     /* it printed the request as what the owner says */
     START(&next, "-n", path, "true");
-    assert_int_equal(cli_end(&next), 75);
-    assert_said(&next, " (asked to release) (zkrecipes), \"");
+    assert_end(&next, 75, " (asked to release) (zkrecipes), \"");
     assert_int_equal(cli_end(&cli), 0);
 }
 

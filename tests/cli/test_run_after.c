@@ -102,8 +102,7 @@ TEST(a_stopped_guard_is_continued)
           "trap 'exit 7' TERM; kill -STOP $PPID; echo stopped; "
           "while :; do sleep 0.1; done");
     cli_wait_said(&cli, "stopped\n");
-    assert_int_equal(kill(cli.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&cli), 7);
+    assert_int_equal(cli_kill(&cli, SIGTERM), 7);
 }
 
 /* -- giving it back ------------------------------------------------------- */

@@ -42,8 +42,7 @@ static int64_t end_one(void)
     START_FOR(&cli, LONG, server_hosts(the_server), path, "sleep", "1000");
     (void)wait_child_of(cli.pid, "sleep");
     struct stopwatch *w = stopwatch_start();
-    assert_int_equal(kill(cli.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
     struct lap lap = stopwatch_stop(w);
     assert_true(lap_is_within(lap, 0, SOON_ENOUGH_MS));
     return lap.took_ns / 1000000;
@@ -101,8 +100,7 @@ TEST(a_command_that_is_stopped_can_be_ended)
 
     for (size_t i = 0; i < COUNT(signals); i++) {
         start_stopped();
-        assert_int_equal(kill(cli.pid, signals[i]), 0);
-        assert_int_equal(cli_end(&cli), 128 + signals[i]);
+        assert_int_equal(cli_kill(&cli, signals[i]), 128 + signals[i]);
     }
     assert_int_equal(count_children(path), 0);
 }
@@ -110,8 +108,7 @@ TEST(a_command_that_is_stopped_can_be_ended)
 TEST(a_command_that_is_stopped_can_be_continued)
 {
     start_stopped();
-    assert_int_equal(kill(cli.pid, SIGCONT), 0);
-    assert_int_equal(cli_end(&cli), 0);
+    assert_int_equal(cli_kill(&cli, SIGCONT), 0);
 }
 
 /* Regression: such a command kept the lock for as long as it liked. */
@@ -120,8 +117,7 @@ TEST(a_command_that_does_not_heed_term_is_killed)
     START(&cli, "--kill-after", "700ms", new_path(), COMMAND, "deaf");
     cli_wait_said(&cli, "deaf\n");
     int64_t told_ms = now_ms();
-    assert_int_equal(kill(cli.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGKILL);
     assert_true(now_ms() - told_ms >= 700);
     assert_said(&cli, "did not end within 700 ms of TERM: KILL");
 }

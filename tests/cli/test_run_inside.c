@@ -23,8 +23,7 @@ TEST(a_run_around_that_was_killed_is_waited_for)
               "echo $ZKLOCK_SESSIONS; exec sleep 1000");
     cli_wait_said(&cli, "\n");
     const char *sessions = first_line();
-    assert_int_equal(kill(cli.pid, SIGKILL), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGKILL);
+    assert_int_equal(cli_kill(&cli, SIGKILL), 128 + SIGKILL);
     assert_int_equal(count_children(path), 1);
     assert_int_equal(setenv("ZKLOCK_SESSIONS", sessions, 1), 0);
     assert_run(0, "started\n", path, "echo", "started");

@@ -17,8 +17,7 @@ TEST(a_tool_that_is_stopped_at_once_lets_nobody_live_on)
     cli_wait_said(&cli, "\n");
     pid_t command = cli_said_pid(&cli, "");
     wait_process_gone(command);
-    assert_int_equal(kill(cli.pid, SIGCONT), 0);
-    assert_int_equal(cli_end(&cli), 79);
+    assert_int_equal(cli_kill(&cli, SIGCONT), 79);
 }
 
 /* --- --keep-daemons --- */

@@ -29,8 +29,7 @@ TEST(a_waiting_run_says_why_nothing_happens)
 {
     START_SILENT("/a", "true");
     cli_wait_said(&cli, "2 refused); trying for another 44000 ms");
-    assert_int_equal(kill(cli.pid, SIGTERM), 0);
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
 }
 
 /* The credentials may come through a pipe, which is read once. */

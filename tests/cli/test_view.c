@@ -264,8 +264,7 @@ static void assert_recipe(const struct recipe *r, const char *lock)
     assert_string_equal(look_golden(),
                         textf("DIALECT STATE WAIT\n%s held 2\n", r->dialect));
     LOOK(0, "check --held %s", lock);
-    LOOK(75, "revoke -w 0 %s", lock);
-    assert_has(look_err, "does not listen");
+    LOOK_ERR(75, "does not listen", "revoke -w 0 %s", lock);
     LOOK(0, "break --yes --token %s %s", token_of(lock), lock);
     assert_has(look_err, "does not look at its own node");
     LOOK(0, "check --held %s", lock);
@@ -275,20 +274,16 @@ static void assert_recipe(const struct recipe *r, const char *lock)
 
 TEST(queues_of_other_recipes_are_shown_and_broken)
 {
-    char lock[128];
-
-    for (size_t i = 0; i < COUNT(recipes); i++) {
-        PRINT(lock, "%s/recipe%zu", look_root, i);
-        assert_recipe(&recipes[i], lock);
-    }
+    for (size_t i = 0; i < COUNT(recipes); i++)
+        assert_recipe(&recipes[i], textf("%s/recipe%zu", look_root, i));
 }
 
 /* --- show --- */
 
 TEST(a_queue_is_shown_with_who_blocks_whom)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *second = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) second = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     const json_t *queue;
     struct waiter w;
@@ -317,8 +312,6 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);
-    zkr_mutex_free(second);
-    close_session(other);
 }
 
 TEST(without_the_words_the_rest_is_shown)
@@ -340,8 +333,7 @@ TEST(without_the_words_the_rest_is_shown)
                                        "HELD ? ?\n");
     assert_has(look_err, "4lw.commands.whitelist=srvr,cons");
     LOOK(0, "show /a -o json");
-    LOOK(82, "doctor /a");
-    assert_has(look_err, "1 lock, 0 findings; not all could be looked at");
+    LOOK_ERR(82, "1 lock, 0 findings; not all could be looked at", "doctor /a");
     LOOK(0, "doctor --no-4lw /a");
     LOOK(0, "doctor /nothing");
     LOOK(0, "break --yes --token %" PRId64 " /a", zkr_grant_token(g));
@@ -381,22 +373,17 @@ TEST(scripts_ask_by_the_exit_code)
     char host[256];
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
-    LOOK(0, "check --free %s", path);
-    LOOK(1, "check --held %s", path);
     zkr_grant *g = acquire(m);
-    LOOK(1, "check --free %s", path);
-    assert_has(look_err, "is held by");
+    LOOK_ERR(1, "is held by", "check --free %s", path);
     assert_string_equal(look_out, "");
     LOOK(1, "check -q --free %s", path);
     assert_string_equal(look_err, "");
-    LOOK(0, "check --held %s", path);
     LOOK(0, "check --held-by %s %s", host, path);
     LOOK(0, "check --held-by %s:%d %s", host, (int)getpid(), path);
     LOOK(1, "check --held-by %s:%d %s", host, (int)getppid(), path);
     LOOK(0, "check --held -o json %s", path);
     assert_int_equal(json_array_size(look_items("LockList")), 1);
     release(g);
-    LOOK(0, "check --free %s", path);
 }
 
 struct releasing {
@@ -505,8 +492,7 @@ TEST(a_holder_that_listens_gives_back)
 
     atomic_store(&asked, 0);
     ok(zkr_grant_listen(g, give_back, &asked));
-    LOOK(0, "revoke %s", path);
-    assert_has(look_err, "is free");
+    LOOK_ERR(0, "is free", "revoke %s", path);
     assert_int_equal(atomic_load(&asked), 1);
     zkr_grant_free(g);
     LOOK(0, "revoke %s", path);
@@ -600,9 +586,8 @@ TEST(a_lock_with_a_foreign_child_becomes_free)
 
     make("lock/notes", "");
     wait_until_released(g);
-    LOOK(0, "break --yes --token %" PRId64 " %s",
-         make("lock/lock-0000000000", ""), path);
-    assert_has(look_err, "is free");
+    LOOK_ERR(0, "is free", "break --yes --token %" PRId64 " %s",
+             make("lock/lock-0000000000", ""), path);
     LOOK(65, "check --free %s", path);
 }
 
@@ -610,8 +595,8 @@ TEST(a_lock_with_a_foreign_child_becomes_free)
 
 TEST(break_takes_the_lock_away)
 {
-    zkr_session *other = open_session();
-    zkr_mutex *second = new_mutex(other, path);
+    AUTO(session) other = open_session();
+    AUTO(mutex) second = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
 
@@ -634,8 +619,6 @@ TEST(break_takes_the_lock_away)
                         textf("%" PRId64, zkr_grant_token(w.grant)));
     zkr_grant_free(g);
     release(w.grant);
-    zkr_mutex_free(second);
-    close_session(other);
 }
 
 /* Regression: doctor named this command for a node that waits without a
@@ -816,8 +799,7 @@ TEST(without_utf_8_only_ascii_is_written)
     (void)setenv("LC_ALL", "C", 1);
     LOOK(0, "ls --columns HOLDER %s", look_root);
     assert_string_equal(look_out, "HOLDER\n\\xE4\\xBA\\x9B\n");
-    LOOK(1, "check --free %s", path);
-    assert_has(look_err, "is held by \\xE4\\xBA\\x9B (kazoo)");
+    LOOK_ERR(1, "is held by \\xE4\\xBA\\x9B (kazoo)", "check --free %s", path);
     assert_clean(look_err);
     (void)setenv("LC_ALL", "C.UTF-8", 1);
 }

@@ -80,8 +80,7 @@ static void watch(const char *format)
 
 static void end(int sig)
 {
-    assert_int_equal(kill(c.pid, sig), 0);
-    assert_int_equal(cli_end(&c), 0);
+    assert_int_equal(cli_kill(&c, sig), 0);
 }
 
 TEST(a_queue_is_told_in_its_order)
@@ -127,6 +126,11 @@ TEST(a_waiter_that_gives_up_has_left)
 
 /* --- JSON --- */
 
+static bool is_event(const json_t *event, const char *name)
+{
+    return strcmp(text_of(event, "event"), name) == 0;
+}
+
 /* The n-th line that is an event of that name; to be freed. */
 static json_t *nth_event(const char *name, int n)
 {
@@ -143,9 +147,7 @@ static json_t *nth_event(const char *name, int n)
         event = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         if (event == NULL)
             fail_msg("not a line of JSON: %s", line);
-        if (strcmp(json_string_value(json_object_get(event, "event")), name) ==
-                0 &&
-            --n == 0)
+        if (is_event(event, name) && --n == 0)
             found = json_incref(event);
         json_decref(event);
     }
@@ -237,24 +239,17 @@ struct sums {
     int unknown; /* so often */
 };
 
-static bool is_event(const json_t *event, const char *name)
-{
-    return strcmp(json_string_value(json_object_get(event, "event")), name) ==
-           0;
-}
-
 static void add(struct sums *s, const json_t *event)
 {
     const json_t *missed = json_object_get(event, "missed");
     const json_t *of = json_object_get(event, "contender");
-    const char *node = json_string_value(json_object_get(of, "node"));
+    const char *node = text_of(of, "node");
 
     s->queued += is_event(event, "queued");
     s->ended += is_event(event, "gone") || is_event(event, "left");
-    s->leases += is_event(event, "acquired") && node != NULL &&
-                 strncmp(node, "leases/", 7) == 0;
-    s->claims += is_event(event, "gone") && node != NULL &&
-                 strncmp(node, "locks/", 6) == 0;
+    s->leases +=
+        is_event(event, "acquired") && strncmp(node, "leases/", 7) == 0;
+    s->claims += is_event(event, "gone") && strncmp(node, "locks/", 6) == 0;
     if (is_event(event, "missed"))
         s->unknown += json_is_null(missed);
     s->missed += json_integer_value(missed);
@@ -269,9 +264,8 @@ static struct sums sum(void)
 
     while ((line = strsep(&rest, "\n")) != NULL) {
         json_t *event = line[0] == '{' ? json_loads(line, 0, NULL) : NULL;
-        const char *at = json_string_value(json_object_get(event, "path"));
 
-        if (at != NULL && strcmp(at, path) == 0)
+        if (strcmp(text_of(event, "path"), path) == 0)
             add(&s, event);
         json_decref(event);
     }
@@ -338,17 +332,16 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
     WATCH(first, proxy_hosts(p), "--timeout", "2s", "--interval", "20ms", "-o",
           "jsonl", path);
     for (int round = 0; round < 2; round++) {
-        char name[64];
+        const char *name = textf("cut-lock-400000000%d", round);
 
         proxy_cut(p);
         cli_wait_said_often(&c, "connection lost", 2 * round + 1);
-        PRINT(name, "cut-lock-400000000%d", round);
         made += make_changes(name, 50);
         proxy_heal(p);
         cli_wait_said(&c, name);
         proxy_cut(p);
         cli_wait_said_often(&c, "connection lost", 2 * round + 2);
-        PRINT(name, "new-lock-400000001%d", round);
+        name = textf("new-lock-400000001%d", round);
         made += make_changes(name, 50);
         sleep_ms(2000); /* the session of 1 s ends */
         proxy_heal(p);
@@ -372,10 +365,9 @@ static bool are_all_told(const struct sums *s, int rounds)
 TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
 {
     enum { ROUNDS = 20 };
-    zkr_semaphore *sem = NULL;
+    AUTO(semaphore) sem = NEW(semaphore, session, path, 2, NULL);
     struct sums s;
 
-    ok(zkr_semaphore_new(session, path, 2, NULL, &sem));
     zkr_grant *g = GRANT(semaphore_acquire, sem, SOON_MS);
     START_WATCH(server_hosts(the_server), "-o", "jsonl");
     cli_wait_said(&c, "holding");
@@ -401,7 +393,6 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
     assert_int_equal(s.unknown, 0);
     end(SIGTERM);
     release(g);
-    zkr_semaphore_free(sem);
 }
 
 /* Waits until so many contenders came and went, as far as it has told. */
@@ -471,23 +462,21 @@ TEST(after_a_lost_connection_it_says_resync)
  * when it changes, without a word. Nothing was told of it any more. */
 TEST(after_a_time_without_read_it_watches_again)
 {
-    char holder[128];
-    char node[128];
-
     watch("jsonl");
     for (int i = 0; i < 2; i++) {
-        PRINT(holder, "%s/a-lock-000000001%d", path, i);
+        const char *holder = textf("%s/a-lock-000000001%d", path, i);
+        const char *node = textf("%s/b-lock-0000000020", path);
+
         assert_int_equal(admin_create(admin, holder, "x"), ZOK);
         cli_wait_said_often(&c, "\"event\":\"acquired\"", 1 + 2 * i);
         look_permit(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
-        PRINT(node, "%s/b-lock-0000000020", path);
         assert_int_equal(admin_create(admin, node, "x"), ZOK);
         assert_int_equal(admin_delete(admin, node), ZOK);
         look_permit(path, ZOO_PERM_ALL);
         assert_int_equal(admin_delete(admin, holder), ZOK);
         cli_wait_said_often(&c, "\"event\":\"gone\"", 2 + 2 * i);
         assert_int_equal(sum().missed, 1 + i);
-        PRINT(node, "%s/c-lock-000000003%d", path, i);
+        node = textf("%s/c-lock-000000003%d", path, i);
         assert_int_equal(admin_create(admin, node, "x"), ZOK);
         cli_wait_said_often(&c, "\"event\":\"acquired\"", 2 + 2 * i);
         assert_int_equal(admin_delete(admin, node), ZOK);
@@ -496,16 +485,20 @@ TEST(after_a_time_without_read_it_watches_again)
     end(SIGTERM);
 }
 
+static void make_node(const char *lock, const char *name, char *ret_node)
+{
+    ok(admin_create_flags(admin, textf("%s/%s", lock, name), "x", ZOO_SEQUENCE,
+                          ret_node, 256));
+}
+
 /* One claim of a semaphore comes, gets its permit, and goes. */
 static void use_a_permit(const char *semaphore)
 {
     char claim[256];
     char lease[256];
 
-    ok(admin_create_flags(admin, textf("%s/locks/x-lock-", semaphore), "x",
-                          ZOO_SEQUENCE, claim, 256));
-    ok(admin_create_flags(admin, textf("%s/leases/x-lease-", semaphore), "x",
-                          ZOO_SEQUENCE, lease, 256));
+    make_node(semaphore, "locks/x-lock-", claim);
+    make_node(semaphore, "leases/x-lease-", lease);
     assert_int_equal(admin_delete(admin, claim), ZOK);
     assert_int_equal(admin_delete(admin, lease), ZOK);
 }
@@ -564,12 +557,6 @@ struct churn {
     int made;
 };
 
-static void make_node(const char *name, char *ret_node)
-{
-    ok(admin_create_flags(admin, textf("%s/%s", path, name), "x", ZOO_SEQUENCE,
-                          ret_node, 256));
-}
-
 static void change(struct churn *u)
 {
     char(*pair)[256] = u->nodes[u->made++ % 16];
@@ -578,8 +565,8 @@ static void change(struct churn *u)
         assert_int_equal(admin_delete(admin, pair[0]), ZOK);
         assert_int_equal(admin_delete(admin, pair[1]), ZOK);
     }
-    make_node("locks/x-lock-", pair[0]);
-    make_node("leases/x-lease-", pair[1]);
+    make_node(path, "locks/x-lock-", pair[0]);
+    make_node(path, "leases/x-lease-", pair[1]);
 }
 
 /* Changes it until the text was said so often. */
