@@ -6,30 +6,9 @@
 
 #include "look.h"
 #include "txn_file.h"
+#include "usual.h"
 
-static zkr_session *s;
-static zkr_session *other;
-static zkr_mutex *m; /* of s, at that path */
-static char path[80];
-
-static int setup(void)
-{
-    s = open_session();
-    other = open_session();
-    PRINT(path, "%s", new_path());
-    m = new_mutex(s, path);
-    return 0;
-}
-
-static int teardown(void)
-{
-    zkr_mutex_free(m);
-    (void)zkr_session_close(other);
-    (void)zkr_session_close(s);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(usual_setup_two, usual_teardown)
 
 /* --- reading the answer --- */
 
@@ -64,19 +43,11 @@ static const char *session_of(zkr_session *session)
 
 /* --- mutexes --- */
 
-static void hold_and_release(zkr_session *session, const char *lock)
-{
-    zkr_mutex *mutex = new_mutex(session, lock);
-
-    release(acquire(mutex));
-    zkr_mutex_free(mutex);
-}
-
 TEST(holders_and_their_tokens_are_told)
 {
     json_t *contender;
 
-    hold_and_release(other, path);
+    release(acquire(rival));
     zkr_grant *g = acquire(m);
     json_t *items = history("");
     assert_int_equal(json_array_size(items), 2);
@@ -94,13 +65,13 @@ TEST(log_tells_who_broke_a_lock)
 {
     zkr_grant *g = acquire(m);
 
-    ok(zkr_participants_break(other, zkr_grant_node(g), zkr_grant_token(g),
+    ok(zkr_participants_break(theirs, zkr_grant_node(g), zkr_grant_token(g),
                               SOON_MS));
     wait_grant_state(g, ZKR_GRANT_LOST);
     json_t *items = history("");
     assert_item(items, 0, "held", "deleted");
     assert_string_equal(text_of(json_array_get(items, 0), "ended_by"),
-                        session_of(other));
+                        session_of(theirs));
     zkr_grant_free(g);
 }
 
@@ -159,11 +130,10 @@ static const char *moment_of(size_t i, const char *field)
 
 TEST(log_tells_who_held_at_a_moment)
 {
-    zkr_mutex *n = new_mutex(other, path);
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    waiter_start(&w, n, SOON_MS);
+    waiter_start(&w, rival, SOON_MS);
     wait_children(path, 2);
     sleep_ms(20);
     json_t *items = history("--at 1ms");
@@ -179,7 +149,6 @@ TEST(log_tells_who_held_at_a_moment)
     assert_int_equal(log_of(textf("--at %s", moment_of(1, "until"))), 1);
     assert_int_equal(json_array_size(look_items("History")), 0);
     assert_has(look_err, "nobody held");
-    zkr_mutex_free(n);
 }
 
 /* Of these times it was said that nobody held, with the exit status for
@@ -254,12 +223,13 @@ static void link_last(const char *dir, const char *kind)
  * it, who comes later seems to hold. */
 TEST(a_snapshot_tells_who_held_before)
 {
+    AUTO(mutex) elsewhere = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
 
     const char *dir = textf("%s", cli_file("late"));
     restart_server();
     wait_verified(g);
-    hold_and_release(s, new_path()); /* so that the log has a transaction */
+    release(acquire(elsewhere)); /* so that the log has a transaction */
     assert_int_equal(mkdir(dir, 0700), 0);
     link_last(dir, "log");
     LOOK(1, "log --from %s %s", dir, path);

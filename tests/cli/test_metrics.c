@@ -2,18 +2,16 @@
 /* Tests of zk-lockctl metrics: real locks, and no servers. */
 
 #include "look.h"
+#include "usual.h"
+
+FIXTURE(usual_setup_two, usual_teardown)
 
 TEST(a_queue_is_measured)
 {
-    const char *path = new_path();
-    AUTO(session) session = open_session();
-    AUTO(session) other = open_session();
-    AUTO(mutex) first = new_mutex(session, path);
-    AUTO(mutex) second = new_mutex(other, path);
-    zkr_grant *g = acquire(first);
+    zkr_grant *g = acquire(m);
     struct waiter w;
 
-    waiter_start(&w, second, SOON_MS);
+    waiter_start(&w, rival, SOON_MS);
     wait_children(path, 2);
     LOOK_OUT(0, "zklock_up 1\n", "metrics --quiet %s", path);
     assert_has(look_out, "zklock_scan_complete 1\n");
@@ -29,8 +27,6 @@ TEST(a_queue_is_measured)
 /* Regression: it named one of them. */
 TEST(each_faulty_server_is_named_with_its_cause)
 {
-    AUTO(proxy) proxy = new_proxy();
-
     proxy_freeze(proxy);
     LOOK(69, "metrics --servers 127.0.0.1:1,%s --timeout 6s",
          proxy_hosts(proxy));
@@ -68,12 +64,6 @@ static void wait_page(const char *text)
  * taken the time since the first. */
 TEST(without_a_connection_it_serves_that_they_are_down)
 {
-    const char *path = new_path();
-    AUTO(session) session = open_session();
-    AUTO(mutex) m = new_mutex(session, path);
-    struct proxy *proxy;
-
-    ok(proxy_start(server_hosts(the_server), &proxy));
     START_CLI(&served, "metrics", "--listen", "127.0.0.1:0", "--servers",
               proxy_hosts(proxy), "/");
     cli_wait_said(&served, "/metrics");
@@ -86,10 +76,9 @@ TEST(without_a_connection_it_serves_that_they_are_down)
               !page_has("{cause=\"HUNG_UP\"} 0\n"));
         proxy_heal(proxy);
     }
-    zkr_grant *g = acquire(m);
+    zkr_grant *g = acquire(rival);
     wait_page(textf("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
     assert_true(took_s * 1000 < (double)(now_ms() - began_ms) / 2);
     release(g);
     assert_int_equal(cli_kill(&served, SIGTERM), 0);
-    proxy_stop(proxy);
 }

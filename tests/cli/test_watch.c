@@ -2,37 +2,11 @@
 /* Tests of zk-lockctl watch: real locks, a real server, and its faults. */
 #include "look.h"
 #include "quiet.h"
+#include "usual.h"
 
-static zkr_session *session;
-static zkr_session *other;
-/* A lock, for two of them. */
-static char path[64];
-static zkr_mutex *first;
-static zkr_mutex *second;
 static struct cli c;
 
-static int setup(void)
-{
-    session = open_session();
-    other = open_session();
-    PRINT(path, "%s", new_path());
-    first = new_mutex(session, path);
-    second = new_mutex(other, path);
-    return 0;
-}
-
-/* The server may have been away, and the sessions may not be connected again
- * yet. */
-static int teardown(void)
-{
-    zkr_mutex_free(second);
-    zkr_mutex_free(first);
-    (void)zkr_session_close(other);
-    (void)zkr_session_close(session);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
+FIXTURE(usual_setup_two, usual_teardown)
 
 /* Expects these texts one after the other in its output. */
 static void assert_said_in_order(const char *const *texts)
@@ -70,7 +44,7 @@ static void wait_seen(zkr_grant *g)
 
 static void watch_by(const char *hosts, const char *format)
 {
-    WATCH(first, hosts, "--interval", "20ms", "-o", format, path);
+    WATCH(m, hosts, "--interval", "20ms", "-o", format, path);
 }
 
 static void watch(const char *format)
@@ -93,10 +67,10 @@ TEST(a_queue_is_told_in_its_order)
                                   " gone ",   tokens[1],    NULL };
 
     watch("table");
-    zkr_grant *g = acquire(first);
+    zkr_grant *g = acquire(m);
     cli_wait_said_often(&c, " acquired ", 1);
     PRINT(tokens[0], "token=%lld", (long long)zkr_grant_token(g));
-    waiter_start(&w, second, SOON_MS);
+    waiter_start(&w, rival, SOON_MS);
     cli_wait_said_often(&c, " queued ", 2);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -113,8 +87,8 @@ TEST(a_waiter_that_gives_up_has_left)
     struct waiter w;
 
     watch("table");
-    zkr_grant *g = acquire(first);
-    waiter_start(&w, second, 3000); /* time to be seen */
+    zkr_grant *g = acquire(m);
+    waiter_start(&w, rival, 3000); /* time to be seen */
     cli_wait_said_often(&c, " queued ", 2);
     assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
     cli_wait_said(&c, " left ");
@@ -160,10 +134,10 @@ static json_t *nth_event(const char *name, int n)
 TEST(a_request_is_told_and_its_holder_still_known)
 {
     watch("jsonl");
-    zkr_grant *g = acquire(first);
+    zkr_grant *g = acquire(m);
     const char *token = textf("%lld", (long long)zkr_grant_token(g));
     cli_wait_said(&c, "\"event\":\"acquired\"");
-    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    ok(zkr_participants_revoke(theirs, zkr_grant_node(g)));
     cli_wait_said(&c, "\"event\":\"revoked\"");
     release(g);
     cli_wait_said_often(&c, "\"event\":\"gone\"", 2);
@@ -189,9 +163,9 @@ TEST(a_holder_that_is_asked_is_known_in_text)
 
     assert_int_equal(gethostname(host, sizeof(host)), 0);
     watch("table");
-    zkr_grant *g = acquire(first);
+    zkr_grant *g = acquire(m);
     cli_wait_said(&c, " acquired ");
-    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
+    ok(zkr_participants_revoke(theirs, zkr_grant_node(g)));
     cli_wait_said(&c, textf("revoked  %s %s:%d/%d ", path, host, (int)getpid(),
                             (int)getpid()));
     cli_wait_said(&c, " (asked to release) ");
@@ -201,7 +175,7 @@ TEST(a_holder_that_is_asked_is_known_in_text)
     const char *node = textf("%s/_c_x-lock-0000000009", path);
     assert_int_equal(admin_create(admin, node, "of a Curator"), ZOK);
     cli_wait_said(&c, " of a Curator ");
-    ok(zkr_participants_revoke(other, node));
+    ok(zkr_participants_revoke(theirs, node));
     cli_wait_said(&c,
                   textf("revoked  %s of a Curator (asked to release) ", path));
     assert_int_equal(admin_delete(admin, node), ZOK);
@@ -210,18 +184,18 @@ TEST(a_holder_that_is_asked_is_known_in_text)
 
 TEST(without_a_lock_all_are_watched)
 {
-    AUTO(mutex) before = new_mutex(session, new_path());
+    AUTO(mutex) before = new_mutex(s, new_path());
 
     WATCH(before, server_hosts(the_server), "--interval", "20ms", "-o",
           "jsonl");
     const char *text = textf("\"path\":\"%s\"", path);
-    zkr_grant *g = acquire(first);
+    zkr_grant *g = acquire(m);
     cli_wait_said_often(&c, text, 2);
     release(g);
     cli_wait_said_often(&c, text, 3);
     /* This holds also when the directory has gone and is created again. */
     assert_int_equal(admin_delete_tree(admin, path), 0);
-    g = acquire(first);
+    g = acquire(m);
     cli_wait_said_often(&c, text, 5);
     release(g);
     cli_wait_said_often(&c, text, 6);
@@ -239,26 +213,26 @@ struct sums {
     int unknown; /* so often */
 };
 
-static void add(struct sums *s, const json_t *event)
+static void add(struct sums *sums, const json_t *event)
 {
     const json_t *missed = json_object_get(event, "missed");
     const json_t *of = json_object_get(event, "contender");
     const char *node = text_of(of, "node");
 
-    s->queued += is_event(event, "queued");
-    s->ended += is_event(event, "gone") || is_event(event, "left");
-    s->leases +=
+    sums->queued += is_event(event, "queued");
+    sums->ended += is_event(event, "gone") || is_event(event, "left");
+    sums->leases +=
         is_event(event, "acquired") && strncmp(node, "leases/", 7) == 0;
-    s->claims += is_event(event, "gone") && strncmp(node, "locks/", 6) == 0;
+    sums->claims += is_event(event, "gone") && strncmp(node, "locks/", 6) == 0;
     if (is_event(event, "missed"))
-        s->unknown += json_is_null(missed);
-    s->missed += json_integer_value(missed);
+        sums->unknown += json_is_null(missed);
+    sums->missed += json_integer_value(missed);
 }
 
 static struct sums sum(void)
 {
     char *text = strdup(cli_said(&c));
-    struct sums s = { 0 };
+    struct sums sums = { 0 };
     char *rest = text;
     char *line;
 
@@ -266,11 +240,11 @@ static struct sums sum(void)
         json_t *event = line[0] == '{' ? json_loads(line, 0, NULL) : NULL;
 
         if (strcmp(text_of(event, "path"), path) == 0)
-            add(&s, event);
+            add(&sums, event);
         json_decref(event);
     }
     free(text);
-    return s;
+    return sums;
 }
 
 /* Nodes of a queue come and go at random; what stays for a while is seen, the
@@ -313,12 +287,12 @@ TEST(short_lived_nodes_are_seen_or_counted)
     made += make_changes("second-lock-4000000002", 80);
     cli_wait_said(&c, "second-lock-4000000002");
     {
-        struct sums s = sum();
+        struct sums sums = sum();
 
         /* that of watch_by() has gone, too */
-        assert_int_equal(s.queued + s.missed, made + 2);
-        assert_int_equal(s.ended + s.missed, made + 1);
-        assert_int_equal(s.unknown, 0);
+        assert_int_equal(sums.queued + sums.missed, made + 2);
+        assert_int_equal(sums.ended + sums.missed, made + 1);
+        assert_int_equal(sums.unknown, 0);
     }
     end(SIGTERM);
 }
@@ -329,7 +303,7 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
     int made = 0;
     AUTO(proxy) p = new_proxy();
 
-    WATCH(first, proxy_hosts(p), "--timeout", "2s", "--interval", "20ms", "-o",
+    WATCH(m, proxy_hosts(p), "--timeout", "2s", "--interval", "20ms", "-o",
           "jsonl", path);
     for (int round = 0; round < 2; round++) {
         const char *name = textf("cut-lock-400000000%d", round);
@@ -355,18 +329,18 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
 
 /* Each permit is a claim in the queue, then a lease. A lease that was only seen
  * beside its claim has no event when both go, but the claim has. */
-static bool are_all_told(const struct sums *s, int rounds)
+static bool are_all_told(const struct sums *sums, int rounds)
 {
-    json_int_t told = s->queued + s->leases + s->missed;
+    json_int_t told = sums->queued + sums->leases + sums->missed;
 
-    return told <= 2 * rounds && told + s->claims >= 2 * rounds;
+    return told <= 2 * rounds && told + sums->claims >= 2 * rounds;
 }
 
 TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
 {
     enum { ROUNDS = 20 };
-    AUTO(semaphore) sem = NEW(semaphore, session, path, 2, NULL);
-    struct sums s;
+    AUTO(semaphore) sem = NEW(semaphore, s, path, 2, NULL);
+    struct sums sums;
 
     zkr_grant *g = GRANT(semaphore_acquire, sem, SOON_MS);
     START_WATCH(server_hosts(the_server), "-o", "jsonl");
@@ -379,18 +353,18 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
     release(g);
     ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
     for (int left = SOON_MS; left > 0; left -= 20) {
-        s = sum();
-        if (are_all_told(&s, ROUNDS + 1) && s.leases > 0)
+        sums = sum();
+        if (are_all_told(&sums, ROUNDS + 1) && sums.leases > 0)
             break;
         sleep_ms(20);
     }
-    if (!are_all_told(&s, ROUNDS + 1))
+    if (!are_all_told(&sums, ROUNDS + 1))
         fail_msg("%lld claims were queued, %lld leases acquired, %lld nodes "
                  "missed, %lld claims ended: %s",
-                 (long long)s.queued, (long long)s.leases, (long long)s.missed,
-                 (long long)s.claims, cli_said(&c));
-    assert_in_range(s.leases, 2, ROUNDS + 1);
-    assert_int_equal(s.unknown, 0);
+                 (long long)sums.queued, (long long)sums.leases,
+                 (long long)sums.missed, (long long)sums.claims, cli_said(&c));
+    assert_in_range(sums.leases, 2, ROUNDS + 1);
+    assert_int_equal(sums.unknown, 0);
     end(SIGTERM);
     release(g);
 }
@@ -398,25 +372,25 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
 /* Waits until so many contenders came and went, as far as it has told. */
 static void wait_all_ended(int wanted)
 {
-    struct sums s;
+    struct sums sums;
 
-    if (!COMES((s = sum(), s.ended + s.missed >= wanted), SOON_MS))
+    if (!COMES((sums = sum(), sums.ended + sums.missed >= wanted), SOON_MS))
         fail_msg("not all %d have ended: %s", wanted, cli_said(&c));
 }
 
 /* The server says that nothing came before the deletion of a directory. */
 TEST(an_empty_directory_goes_and_nothing_is_missed)
 {
-    AUTO(mutex) before = new_mutex(session, new_path());
+    AUTO(mutex) before = new_mutex(s, new_path());
 
     WATCH(before, server_hosts(the_server), "-o", "jsonl");
     for (int i = 0; i < 2; i++) {
-        AUTO(mutex) m = new_mutex(session, path);
+        AUTO(mutex) one = new_mutex(s, path);
 
-        release(acquire(m));
+        release(acquire(one));
         wait_all_ended(1 + 2 * i); /* all of it was listed */
         assert_int_equal(admin_delete(admin, path), 0);
-        release(acquire(m));
+        release(acquire(one));
         wait_all_ended(2 + 2 * i);
         assert_int_equal(sum().queued + sum().missed, 2 + 2 * i);
         assert_int_equal(sum().unknown, 0);
@@ -449,7 +423,7 @@ TEST(after_a_lost_connection_it_says_resync)
     watch_by(proxy_hosts(p), "table");
     proxy_cut(p);
     wait_said_trouble();
-    zkr_grant *g = acquire(first);
+    zkr_grant *g = acquire(m);
     proxy_heal(p);
     cli_wait_said(&c, " acquired ");
     release(g);
@@ -702,7 +676,7 @@ TEST(it_outlives_the_server)
     restart_server();
     cli_wait_said(&c, "\"event\":\"resync\"");
     assert_has(cli_said(&c), "\"last_look\":\"20");
-    zkr_grant *g = acquire(first);
+    zkr_grant *g = acquire(m);
     cli_wait_said(&c, "\"event\":\"acquired\"");
     release(g);
     end(SIGTERM);
