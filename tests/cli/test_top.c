@@ -9,19 +9,6 @@ static char root[64];
 static char paths[2][80];
 static zkr_mutex *mutexes[2];
 static zkr_grant *grants[2];
-static bool paused;
-
-static void pause_server(void)
-{
-    server_pause(the_server);
-    paused = true;
-}
-
-static void resume_server(void)
-{
-    server_resume(the_server);
-    paused = false;
-}
 
 /* Makes two locks below a directory: "alpha" and "beta", both held. */
 static int setup(void)
@@ -41,8 +28,7 @@ static int setup(void)
 
 static int teardown(void)
 {
-    if (paused)
-        resume_server();
+    server_resume(the_server); /* a test may have paused it */
     for (size_t i = 0; i < 2; i++) {
         zkr_grant_free(grants[i]);
         zkr_mutex_free(mutexes[i]);
@@ -423,7 +409,7 @@ TEST(it_goes_on_with_a_new_session)
 TEST(while_the_server_hangs_keys_work)
 {
     start("");
-    pause_server();
+    server_pause(the_server);
     tmux_wait("STALE, ");
     tmux_type("r");
     tmux_key("Down");
@@ -432,20 +418,20 @@ TEST(while_the_server_hangs_keys_work)
     tmux_wait("STALE, ");
     tmux_type("q");
     tmux_wait(paths[1]); /* the last picture */
-    resume_server();
+    server_resume(the_server);
     tmux_wait("sorted by LOCK reversed");
 }
 
 TEST(it_ends_while_the_server_hangs)
 {
     start("");
-    pause_server();
+    server_pause(the_server);
     tmux_wait("STALE, ");
     struct stopwatch *w = stopwatch_start();
     quit();
     assert_true(stopwatch_says(w, 0, 4000)); /* not the 5 s of a request */
     assert_restored();
-    resume_server();
+    server_resume(the_server);
 }
 
 TEST(it_outlives_the_server)
