@@ -178,6 +178,11 @@ int look_make_root(void)
     return admin_create(admin, look_root, NULL);
 }
 
+const char *in_root(const char *name)
+{
+    return textf("%s/%s", look_root, name);
+}
+
 int look_remove_root(void)
 {
     look_on(NULL);

@@ -44,6 +44,8 @@ const char *look_golden(void);
 extern char look_root[64];
 /* Makes that directory, and removes it: a fixture. */
 int look_make_root(void);
+/* A path in it. */
+const char *in_root(const char *name);
 int look_remove_root(void);
 /* Makes a node, with what is missing above it. Its token. */
 int64_t look_make(struct admin *by, const char *path, const char *data,

@@ -157,12 +157,10 @@ TEST(two_locks_in_a_deadlock_are_told)
 TEST(a_semaphore_before_a_deadlock_hides_nothing)
 {
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
-    (void)look_make(
-        admin, textf("%s/a/leases/_c_" UUID "-lease-0000000000", look_root), "",
-        0);
-    (void)look_make(admin,
-                    textf("%s/a/locks/_c_" UUID "-lock-0000000001", look_root),
-                    "", 0);
+    (void)look_make(admin, in_root("a/leases/_c_" UUID "-lease-0000000000"), "",
+                    0);
+    (void)look_make(admin, in_root("a/locks/_c_" UUID "-lock-0000000001"), "",
+                    0);
     start_ring(2, true);
     assert_ring_is_told(2);
     end_ring();
@@ -372,7 +370,7 @@ static void start_nested(struct cli *c, const char *first, const char *second)
 
 static void wait_nested(const char *name)
 {
-    wait_children(textf("%s/%s", look_root, name), 2);
+    wait_children(in_root(name), 2);
 }
 
 /* Each run has a session of its own. Regression: the answer was "no

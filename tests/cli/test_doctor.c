@@ -9,7 +9,7 @@ FIXTURE(look_make_root, look_remove_root)
 
 static const char *lock_path(void)
 {
-    return textf("%s/lock", look_root);
+    return in_root("lock");
 }
 
 static const char *node_path(const char *name)

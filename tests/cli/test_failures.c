@@ -15,11 +15,6 @@ static int setup(void)
 
 FIXTURE(setup, look_remove_root)
 
-static const char *below(const char *name)
-{
-    return textf("%s/%s", look_root, name);
-}
-
 /* Runs it, and expects that exit code and that text. */
 static void assert_ends(int code, const char *text, const char *words)
 {
@@ -92,9 +87,9 @@ TEST(a_silent_server_is_passed_over)
 
 TEST(a_forbidden_node_is_77)
 {
-    const char *lock = below("lock");
+    const char *lock = in_root("lock");
     const char *node =
-        below("lock/_c_00000000-0000-4000-8000-000000000000-lock-0000000000");
+        in_root("lock/_c_00000000-0000-4000-8000-000000000000-lock-0000000000");
     struct Stat stat;
 
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
@@ -120,26 +115,26 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
 {
     static const char *const verbs[] = { "ls", "deadlocks", "doctor" };
 
-    const char *closed = below("closed");
+    const char *closed = in_root("closed");
     const char *note =
         textf("%s could not be looked at: ZNOAUTH: not permitted; "
               "see --auth-file\n",
               closed);
     assert_int_equal(admin_create(admin, closed, NULL), ZOK);
-    ok(admin_create(admin, below("closed/lock-0000000000"), ""));
+    ok(admin_create(admin, in_root("closed/lock-0000000000"), ""));
     look_permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     for (size_t i = 0; i < COUNT(verbs); i++) {
         LOOK_ERR(77, note, "%s %s", verbs[i], look_root);
         assert_has(look_err, "no locks seen, but some nodes may not be read\n");
     }
-    assert_int_equal(admin_create(admin, below("other"), NULL), ZOK);
-    look_permit(below("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    assert_int_equal(admin_create(admin, below("open"), NULL), ZOK);
-    ok(admin_create(admin, below("open/lock-0000000000"), ""));
+    assert_int_equal(admin_create(admin, in_root("other"), NULL), ZOK);
+    look_permit(in_root("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    assert_int_equal(admin_create(admin, in_root("open"), NULL), ZOK);
+    ok(admin_create(admin, in_root("open/lock-0000000000"), ""));
     LOOK(0, "ls %s", look_root);
     assert_has(look_err, ", and 1 more node could not be looked at: ");
     look_permit(closed, ZOO_PERM_ALL);
-    look_permit(below("other"), ZOO_PERM_ALL);
+    look_permit(in_root("other"), ZOO_PERM_ALL);
 }
 
 static const char *long_name(size_t size)
@@ -148,7 +143,7 @@ static const char *long_name(size_t size)
 
     memset(name, 'd', size);
     name[size] = '\0';
-    return below(name);
+    return in_root(name);
 }
 
 /* Regression: a holder whose path was longer than that of any lock was not
@@ -208,11 +203,11 @@ TEST(with_json_failures_are_json)
 {
     fails_in_json(65, "not_a_lock", NULL, textf("show %s/nothing", look_root));
     fails_in_json(64, "usage", NULL, textf("break --yes %s", look_root));
-    assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
-    look_permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    assert_int_equal(admin_create(admin, in_root("shut"), NULL), ZOK);
+    look_permit(in_root("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     fails_in_json(77, "forbidden", "ZNOAUTH",
                   textf("check --free %s/shut", look_root));
-    look_permit(below("shut"), ZOO_PERM_ALL);
+    look_permit(in_root("shut"), ZOO_PERM_ALL);
     fails_in_json(69, "unavailable", "ZKR_EREFUSED",
                   "doctor --servers 127.0.0.1:1");
     fails_in_json(78, "configuration", "ZKR_ENOCHROOT",
@@ -228,11 +223,11 @@ TEST(run_writes_no_json)
 
 TEST(an_answer_is_not_followed_by_an_error)
 {
-    assert_int_equal(admin_create(admin, below("shut"), NULL), ZOK);
-    look_permit(below("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    assert_int_equal(admin_create(admin, in_root("shut"), NULL), ZOK);
+    look_permit(in_root("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     LOOK(77, "ls %s -o json", look_root);
     assert_int_equal(json_array_size(look_items("LockList")), 0);
-    look_permit(below("shut"), ZOO_PERM_ALL);
+    look_permit(in_root("shut"), ZOO_PERM_ALL);
     LOOK(75, "wait --held -w 0 %s/x -o json", look_root);
     assert_int_equal(json_array_size(look_items("LockList")), 1);
 }
@@ -286,7 +281,7 @@ TEST(credentials_open_what_is_closed)
     struct ACL acl = { ZOO_PERM_ALL,
                        { "digest", "me:016djjlksVQS5RgX3M7biBGyYwY=" } };
     struct ACL_vector acls = { 1, &acl };
-    const char *lock = below("lock");
+    const char *lock = in_root("lock");
 
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, lock, &acls), ZOK);

@@ -57,19 +57,14 @@ static const struct {
     { 0, "edge/lock-2147483647", "{\"library\":\"zkrecipes\"}" },
 };
 
-static const char *below(const char *name)
-{
-    return textf("%s/%s", look_root, name);
-}
-
 static void make(int client, const char *name, const char *data)
 {
     char time[64];
     struct Stat stat;
 
-    (void)look_make(clients[client < 0 ? 0 : client], below(name), data,
+    (void)look_make(clients[client < 0 ? 0 : client], in_root(name), data,
                     client < 0 ? 0 : ZOO_EPHEMERAL);
-    ok(admin_exists(admin, below(name), &stat));
+    ok(admin_exists(admin, in_root(name), &stat));
     time_t seconds = (time_t)(stat.ctime / 1000);
     (void)strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
     ok(json_object_set_new(
@@ -91,22 +86,22 @@ static void make_events(void)
     struct cli c;
 
     START_CLI(&c, "watch", "--initial", "-qo", "jsonl", "--interval", "20ms",
-              "--servers", proxy_hosts(proxy), below("ev"), below("rw"));
+              "--servers", proxy_hosts(proxy), in_root("ev"), in_root("rw"));
     cli_wait_said(&c, "WRIT__0000000003\"");
     for (int i = 0; i < 3; i++) {
         make(1 + i, nodes[i], "x");
         cli_wait_said(&c, textf("\"node\":\"lock-%010d\"", i));
     }
-    assert_int_equal(admin_set(clients[3], below(zero), "__REVOKE__"), ZOK);
+    assert_int_equal(admin_set(clients[3], in_root(zero), "__REVOKE__"), ZOK);
     cli_wait_said(&c, "\"revoked\"");
-    assert_int_equal(admin_delete(clients[2], below(nodes[1])), ZOK);
+    assert_int_equal(admin_delete(clients[2], in_root(nodes[1])), ZOK);
     cli_wait_said(&c, "\"left\"");
-    assert_int_equal(admin_delete(clients[1], below(zero)), ZOK);
+    assert_int_equal(admin_delete(clients[1], in_root(zero)), ZOK);
     cli_wait_said(&c, "\"gone\"");
     proxy_cut(proxy);
     for (int i = 3; i < 5; i++) { /* two that nobody sees */
         make(1, textf("ev/lock-%010d", i), "x");
-        ok(admin_delete(admin, below(textf("ev/lock-%010d", i))));
+        ok(admin_delete(admin, in_root(textf("ev/lock-%010d", i))));
     }
     proxy_heal(proxy);
     cli_wait_said(&c, "\"missed\":");

@@ -36,14 +36,9 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static const char *full(const char *name)
-{
-    return textf("%s/%s", look_root, name);
-}
-
 static int64_t make(struct admin *who, const char *name, const char *data)
 {
-    return look_make(who, full(name), data, ZOO_EPHEMERAL);
+    return look_make(who, in_root(name), data, ZOO_EPHEMERAL);
 }
 
 static void make_busy(void)
@@ -218,15 +213,15 @@ TEST(a_lease_is_broken_by_its_token)
 {
     make_busy();
     int64_t token = make(b, "pool/" LEASE "7", "10.0.0.9");
-    LOOK(65, "break --yes --token 1 %s", full("pool"));
+    LOOK(65, "break --yes --token 1 %s", in_root("pool"));
     assert_has(look_err, "is a semaphore: 5 leases, 2 waiting");
     LOOK_ERR(0, "a lease of", "break --yes --token %lld %s", (long long)token,
-             full("pool/leases"));
+             in_root("pool/leases"));
     assert_has(look_err, "is held by 10.0.0.9");
     assert_has(look_err, "DANGER");
     assert_has(look_err, "2 waiting; its permit is free at once");
     assert_has(look_err, "broken: 10.0.0.9 does not hold it any more");
-    assert_int_equal(admin_exists(admin, full("pool/" LEASE "7"), NULL),
+    assert_int_equal(admin_exists(admin, in_root("pool/" LEASE "7"), NULL),
                      ZNONODE);
 }
 
@@ -236,8 +231,8 @@ TEST(watch_begins_with_the_semaphore_of_a_part)
 {
     make_busy();
     (void)look_at_until(
-        (const char *const[]){ "watch", "--initial", full("pool/locks"),
-                               full("pool/leases"), full("pool"), NULL },
+        (const char *const[]){ "watch", "--initial", in_root("pool/locks"),
+                               in_root("pool/leases"), in_root("pool"), NULL },
         0);
     assert_lacks(look_out, "/pool/");
     assert_has(look_out, "holding ");

@@ -32,8 +32,7 @@ FIXTURE(setup, teardown)
 
 static int64_t make(const char *name, const char *data)
 {
-    return look_make(admin, textf("%s/%s", look_root, name), data,
-                     ZOO_EPHEMERAL);
+    return look_make(admin, in_root(name), data, ZOO_EPHEMERAL);
 }
 
 /* Nothing that could move a cursor or turn the direction. */
