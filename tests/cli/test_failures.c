@@ -214,13 +214,6 @@ TEST(with_json_failures_are_json)
                   textf("ls --servers %s/no/such", server_hosts(the_server)));
 }
 
-/* JSON of run itself would be taken for output of the command. */
-TEST(run_writes_no_json)
-{
-    LOOK(69, "run -o json --servers 127.0.0.1:1 -n a true");
-    assert_string_equal(look_out, "");
-}
-
 TEST(an_answer_is_not_followed_by_an_error)
 {
     assert_int_equal(admin_create(admin, in_root("shut"), NULL), ZOK);
@@ -233,23 +226,6 @@ TEST(an_answer_is_not_followed_by_an_error)
 }
 
 /* --- credentials --- */
-
-TEST(credentials_are_of_a_file_that_is_nobody_elses)
-{
-    FAILS(78, "No such file", "ls --auth-file /nowhere/x");
-    FAILS(78, "neither a file nor a pipe", "ls --auth-file /tmp");
-    FAILS(78, "neither a file nor a pipe", "ls --auth-file /dev/null");
-    cli_write(file, "digest:me:secret\n", 0640);
-    FAILS(78, "others may read it; chmod 600", "ls --auth-file %s", file);
-    cli_write(file, "digest\n", 0600);
-    FAILS(78, "not scheme:credentials", "ls --auth-file %s", file);
-    cli_write(file, ":me:secret\n", 0600);
-    FAILS(78, "not scheme:credentials", "ls --auth-file %s", file);
-    cli_write(file, "", 0600);
-    FAILS(78, "its first line is empty", "ls --auth-file %s", file);
-    cli_write(file, "nonsense:me\n", 0600);
-    LOOK(77, "ls --auth-file %s", file);
-}
 
 TEST(needs_of_tls_and_sasl_are_checked_first)
 {
