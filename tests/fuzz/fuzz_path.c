@@ -2,7 +2,7 @@
 /* Fuzzes paths and text, against jansson's idea of UTF-8 and a walk by
  * components. */
 #include "base/path.h"
-#include "utf8.h"
+#include "safe.h"
 
 static bool is_clean(const char *text)
 {

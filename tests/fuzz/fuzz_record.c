@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "base/thread.h"
 #include "protocol/owner.h"
-#include "utf8.h"
+#include "safe.h"
 
 static const char *host;
 

@@ -40,7 +40,9 @@ write_seeds() { # name
     while IFS= read -r line; do
         n=$((n + 1))
         printf "${line//%/%%}" >"$dir/$1/$(printf %03d "$n")"
-    done < <(sed -n "s/^$1://p" "$here/seeds")
+    done < <(sed -n "s/^$1://p" "$here/seeds"
+        # four sessions and a length stand before the names of a queue
+        [ "$1" != roster ] || sed -n 's/^queue:/AAAAz/p' "$here/seeds")
 }
 
 runs_of() {

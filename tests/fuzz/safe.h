@@ -1,8 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells which text may reach a terminal. */
+/* Reads UTF-8 as jansson does, to compare with our own reading, and tells which
+ * text may reach a terminal. */
 #pragma once
 
-#include "utf8.h"
+#include <jansson.h>
+
+#include "fuzz.h"
+
+static inline bool is_utf8(const char *text)
+{
+    json_t *value = json_string(text);
+
+    json_decref(value);
+    return value != NULL;
+}
+
+/* Of text that is UTF-8. */
+static inline uint32_t utf8_next(const char **p)
+{
+    const unsigned char *s = (const unsigned char *)*p;
+    size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+    *p += len;
+    switch (len) {
+    case 1:
+        return s[0];
+    case 2:
+        return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
+    case 3:
+        return (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
+    default:
+        return (s[0] & 7u) << 18 | (s[1] & 0x3fu) << 12 | (s[2] & 0x3fu) << 6 |
+               (s[3] & 0x3fu);
+    }
+}
 
 /* A character that shows nothing, or changes the direction of the text after
  * it. */
