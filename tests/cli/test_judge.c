@@ -74,7 +74,6 @@ static const struct word words[] = {
 
 static struct lock lock;
 static struct servers *servers;
-static char said[8192];
 
 static int teardown(void)
 {
@@ -86,14 +85,6 @@ static int teardown(void)
 }
 
 FIXTURE(NULL, teardown)
-
-static void assert_said(const char *want)
-{
-    char text[sizeof(said)];
-
-    spell_out(text, sizeof(text), want, words);
-    assert_string_equal(said, text);
-}
 
 static size_t read_node(struct zkr_participant *p, char name[80],
                         char data[200], const char *text)
@@ -146,16 +137,6 @@ static void make_world(const struct row *row)
     ok(know_nobody());
     servers->whole = strcmp(row->cons, SILENT) != 0;
     servers_read(servers, "zk1", row->cons, strlen(row->cons));
-}
-
-__attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
-{
-    size_t length = strlen(said);
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(said + length, sizeof(said) - length, format, args);
-    va_end(args);
 }
 
 /* --- doctor --- */
@@ -253,12 +234,12 @@ TEST_ROWS(doctor_says, doctor_rows, row)
     for (size_t i = 0; i < all.count; i++) {
         const struct finding *f = &all.items[i];
 
-        add("%s %s %" PRId64 ": %s -> %s\n", f->check,
+        say("%s %s %" PRId64 ": %s -> %s\n", f->check,
             f->node == NULL ? "-" : f->node->name,
             f->node == NULL ? 0 : f->node->token, f->what, f->cure);
     }
     findings_done(&all);
-    assert_said(row->said);
+    assert_said(row->said, words);
 }
 
 /* --- a lock --- */
@@ -321,16 +302,16 @@ static const struct row lock_rows[] = {
 TEST_ROWS(lock_is, lock_rows, row)
 {
     make_world(row);
-    add("%s %s %s %zu held, %zu wait", zkr__lock_kind_name(lock.kind),
+    say("%s %s %s %zu held, %zu wait", zkr__lock_kind_name(lock.kind),
         zkr__dialect_name(lock.dialect), lock_state_name(lock.state),
         lock.holders, lock.waiters);
     if (lock.longest_wait_ms >= 0)
-        add(" %" PRId64, lock.longest_wait_ms);
+        say(" %" PRId64, lock.longest_wait_ms);
     if (lock.members > 0)
-        add(" %zu members", lock.members);
+        say(" %zu members", lock.members);
     if (lock.pool > 0)
-        add(" %zu of a pool", lock.pool);
-    assert_said(row->said);
+        say(" %zu of a pool", lock.pool);
+    assert_said(row->said, words);
     assert_true(lock.holder == NULL || lock.holder == &lock.items[0]);
     if (row->ask > 0)
         assert_int_equal(lock.longest_hold_ms, row->ask);
@@ -475,14 +456,14 @@ TEST_ROWS(break_says, break_rows, row)
     make_world(row);
     const struct contender *c = breaking_choose(&lock, row->ask);
     if (c == NULL)
-        add("%d: %s\n", lockctl_failure()->exit_code,
+        say("%d: %s\n", lockctl_failure()->exit_code,
             lockctl_failure()->message);
     else
         breaking_tell(&ctl, &lock, c, servers, &lines);
     for (size_t i = 0; i < lines.count; i++)
-        add("%s\n", lines.texts[i]);
+        say("%s\n", lines.texts[i]);
     notes_done(&lines);
-    assert_said(row->said);
+    assert_said(row->said, words);
 }
 
 TEST(a_note_is_there_once)

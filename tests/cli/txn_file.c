@@ -24,6 +24,26 @@ void spell_out(char *text, size_t size, const char *from,
     *text = '\0';
 }
 
+char said[8192];
+
+void say(const char *format, ...)
+{
+    size_t len = strlen(said);
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(said + len, sizeof(said) - len, format, args);
+    va_end(args);
+}
+
+void assert_said(const char *want, const struct word *words)
+{
+    char text[sizeof(said)];
+
+    spell_out(text, sizeof(text), want, words);
+    assert_string_equal(said, text);
+}
+
 void out_bytes(struct wire_out *out, const void *bytes, size_t size)
 {
     assert_true(size <= sizeof(out->data) - out->size);
