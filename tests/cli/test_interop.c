@@ -9,19 +9,17 @@ static struct worker kazoo;
 static struct worker ours;
 static char path[64];
 
+static void start(struct worker *w, enum kind kind)
+{
+    worker_start(w, kind, 1);
+    worker_open(w, server_hosts(the_server), 10000);
+}
+
 static int start_all(void)
 {
-    struct {
-        struct worker *worker;
-        enum kind kind;
-    } all[] = { { &ours, KIND_C },
-                { &curator, KIND_CURATOR },
-                { &kazoo, KIND_KAZOO } };
-
-    for (size_t i = 0; i < 3; i++) {
-        worker_start(all[i].worker, all[i].kind, 1);
-        worker_open(all[i].worker, server_hosts(the_server), 10000);
-    }
+    start(&ours, KIND_C);
+    start(&curator, KIND_CURATOR);
+    start(&kazoo, KIND_KAZOO);
     return 0;
 }
 
@@ -166,14 +164,6 @@ TEST(a_latch_of_both_is_shown_right)
     give_back(&ours, "write", NULL);
 }
 
-/* Ends what it waits for. */
-static void start_anew(struct worker *w)
-{
-    worker_kill(w);
-    worker_start(w, w->kind, 1);
-    worker_open(w, server_hosts(the_server), 10000);
-}
-
 /* It cannot end by itself: the worker is killed. `again` makes it another lock
  * object, where one object would count instead of wait. */
 static void assert_own_node_is_found(struct worker *w, const char *layout,
@@ -196,7 +186,8 @@ static void assert_own_node_is_found(struct worker *w, const char *layout,
         assert_has(look_err, "1 possible deadlock, such as of ");
     LOOK_OUT(1, certain ? ": deadlock: " : ": own-node: ",
              "doctor --confirm 50ms --older 1ms %s", path);
-    start_anew(w);
+    worker_kill(w); /* which ends what it waits for */
+    start(w, w->kind);
     (void)admin_delete_tree(admin, path);
 }
 

@@ -10,34 +10,27 @@
 
 enum { LONG_MS = 30000, SHORT_MS = 1500 };
 
+static struct worker curator;
+static struct worker kazoo;
+
 /* A lock of theirs that is held. */
 struct theirs {
+    struct worker *owner;
     const char *recipe, *layout, *mode;
     const char *dir; /* of the node, below the path */
-    bool kazoo;
     char path[64];
     char node[256];
     int64_t token;
 };
 
 static struct theirs all[] = {
-    { .recipe = "mutex", .layout = "curator", .mode = "write", .dir = "" },
-    { .recipe = "rw", .layout = "curator", .mode = "write", .dir = "" },
-    { .recipe = "rw", .layout = "curator", .mode = "read", .dir = "" },
-    { .recipe = "semaphore:1",
-      .layout = "curator",
-      .mode = "1",
-      .dir = "leases/" },
-    { .recipe = "mutex",
-      .layout = "kazoo",
-      .mode = "write",
-      .dir = "",
-      .kazoo = true },
+    { &curator, "mutex", "curator", "write", .dir = "" },
+    { &curator, "rw", "curator", "write", .dir = "" },
+    { &curator, "rw", "curator", "read", .dir = "" },
+    { &curator, "semaphore:1", "curator", "1", .dir = "leases/" },
+    { &kazoo, "mutex", "kazoo", "write", .dir = "" },
 };
 enum { ALL = COUNT(all) };
-
-static struct worker curator;
-static struct worker kazoo;
 
 static void start(int session_ms)
 {
@@ -56,26 +49,13 @@ static int stop(void)
 
 FIXTURE(NULL, stop)
 
-static struct worker *owner_of(const struct theirs *t)
-{
-    return t->kazoo ? &kazoo : &curator;
-}
-
-static void join(struct theirs *t)
-{
-    worker_do(owner_of(t), "lock", "lock %s %s %s", t->recipe, t->layout,
-              t->path);
-}
-
 static void hold(struct theirs *t)
 {
-    struct worker *w = owner_of(t);
-
     PRINT(t->path, "%s", new_path());
-    join(t);
-    worker_acquire(w, t->mode);
-    PRINT(t->node, "%s/%s%s", t->path, t->dir, w->node);
-    t->token = w->token;
+    worker_do(t->owner, "lock", "lock %s %s %s", t->recipe, t->layout, t->path);
+    worker_acquire(t->owner, t->mode);
+    PRINT(t->node, "%s/%s%s", t->path, t->dir, t->owner->node);
+    t->token = t->owner->token;
 }
 
 static void hold_all(void)
@@ -142,7 +122,7 @@ static void assert_theirs(const struct theirs *t, const char *ended)
     assert_string_equal(text_of(item, "lock"), t->path);
     assert_string_equal(text_of(contender, "token"),
                         textf("%lld", (long long)t->token));
-    assert_session(contender, "session", owner_of(t)->session);
+    assert_session(contender, "session", t->owner->session);
     assert_string_equal(text_of(contender, "mode"),
                         strcmp(t->mode, "write") == 0 ? "exclusive" : "shared");
 }
@@ -167,7 +147,7 @@ TEST(a_release_is_told)
     for (size_t i = 0; i < ALL; i++) {
         hold(&all[i]);
         sleep_ms(5);
-        worker_do(owner_of(&all[i]), "released", "release %s", all[i].mode);
+        worker_do(all[i].owner, "released", "release %s", all[i].mode);
     }
     wait_gone();
     assert_all("released");
