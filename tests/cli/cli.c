@@ -37,6 +37,12 @@ int cli_run(const struct server_opts *opts)
     return result;
 }
 
+/* Of a program that has none. */
+__attribute__((weak)) int main(void)
+{
+    return cli_run(NULL);
+}
+
 const char *cli_file(const char *name)
 {
     static char names[8][128];

@@ -68,6 +68,13 @@ void look_play(const struct scene *scenes, struct admin *b, struct admin *c);
 
 /* In front of the server of the fixture. */
 struct proxy *new_proxy(void);
+/* The requests of the tool since the counts were reset, besides the pings of
+ * its session. */
+long quiet_requests(struct proxy *p);
+/* Waits until there was no request for so long: requests that follow a change
+ * may still be under way. */
+void quiet_wait(struct proxy *p, int64_t idle_ms);
+
 /* What anybody may do with a node. */
 void look_permit(const char *path, int32_t perms);
 /* The path of the first child, and its data, which the next call overwrites. */

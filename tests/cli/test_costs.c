@@ -177,7 +177,7 @@ TEST(top_counts_all_who_wait)
     tmux_line("%s top --servers %s %s", LOCKCTL, server_hosts(the_server),
               queue);
     tmux_wait(textf("1 lock, 1 held, %d waiting", queued - 1));
-    tmux_close();
+    (void)tmux_close();
 }
 
 /* Regression: it said "5 in the queue" of a queue this long. */

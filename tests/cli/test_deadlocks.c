@@ -254,20 +254,11 @@ enum { BUSY_THREADS = 6, BUSY_SESSIONS = 3, BUSY_LOCKS = 3 };
 struct busy {
     zkr_mutex *locks[BUSY_LOCKS];
     atomic_bool *stop;
-    uint64_t random;
+    unsigned random;
     pthread_t thread;
     long rounds;
     int rc;
 };
-
-/* Source: Marsaglia, "Xorshift RNGs" (2003). */
-static uint64_t next_random(uint64_t *state)
-{
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
 
 /* All take two locks in one order, so no deadlock can be. */
 static void *be_busy(void *arg)
@@ -275,9 +266,8 @@ static void *be_busy(void *arg)
     struct busy *b = arg;
 
     while (b->rc == ZKR_OK && !atomic_load(b->stop)) {
-        size_t low = next_random(&b->random) % (BUSY_LOCKS - 1);
-        size_t high =
-            low + 1 + next_random(&b->random) % (BUSY_LOCKS - 1 - low);
+        int low = rand_r(&b->random) % (BUSY_LOCKS - 1);
+        int high = low + 1 + rand_r(&b->random) % (BUSY_LOCKS - 1 - low);
         zkr_grant *first = NULL;
         zkr_grant *second = NULL;
 
@@ -328,8 +318,7 @@ TEST(a_busy_system_gives_no_false_alarm)
     for (int i = 0; i < BUSY_SESSIONS; i++)
         sessions[i] = open_session();
     for (int i = 0; i < BUSY_THREADS; i++) {
-        busy[i] =
-            (struct busy){ .stop = &stop, .random = (uint64_t)i * 7919 + 1 };
+        busy[i] = (struct busy){ .stop = &stop, .random = (unsigned)i };
         for (int k = 0; k < BUSY_LOCKS; k++)
             busy[i].locks[k] =
                 new_mutex(sessions[i % BUSY_SESSIONS], lock_path(k));

@@ -15,13 +15,7 @@ static int open_terminal(void)
     return 0;
 }
 
-static int close_terminal(void)
-{
-    tmux_close();
-    return 0;
-}
-
-FIXTURE(open_terminal, close_terminal)
+FIXTURE(open_terminal, tmux_close)
 
 static void hold(void)
 {

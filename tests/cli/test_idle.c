@@ -2,7 +2,6 @@
 /* Tests of what watch, top and wait ask of the servers, on 2,000 locks: each
  * when it starts, nothing while nothing changes, and little for a change. */
 
-#include "quiet.h"
 #include "tmux.h"
 
 enum { LOCKS = 2000, IDLE_MS = 3000 };
@@ -95,7 +94,7 @@ TEST(the_screen_of_a_quiet_cluster_asks_nothing)
     assert_idle();
     tmux_key("q");
     tmux_wait_gone("/many/l0");
-    tmux_close();
+    (void)tmux_close();
 }
 
 /* One list that tells of the change, and one look at the lock, with the node of

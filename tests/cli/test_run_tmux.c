@@ -33,13 +33,7 @@ static int open_terminal(void)
     return 0;
 }
 
-static int close_terminal(void)
-{
-    tmux_close();
-    return 0;
-}
-
-FIXTURE(open_terminal, close_terminal)
+FIXTURE(open_terminal, tmux_close)
 
 /* Regression: when the command stopped itself, its group kept the terminal, and
  * no key had an effect any more. */

@@ -53,7 +53,7 @@ static int setup_screen(void)
 
 static int teardown_screen(void)
 {
-    tmux_close();
+    (void)tmux_close();
     return teardown();
 }
 

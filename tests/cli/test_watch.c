@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of zk-lockctl watch: real locks, a real server, and its faults. */
 #include "look.h"
-#include "quiet.h"
 #include "usual.h"
 
 static struct cli c;

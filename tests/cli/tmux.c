@@ -83,9 +83,10 @@ void tmux_open(int width, int height)
     tmux_wait(TMUX_PROMPT);
 }
 
-void tmux_close(void)
+int tmux_close(void)
 {
     (void)TMUX("kill-session", "-t", "test");
+    return 0;
 }
 
 void tmux_type(const char *text)

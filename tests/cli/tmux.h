@@ -9,7 +9,8 @@
 
 /* An interactive bash in a terminal of that size; its prompt is TMUX_PROMPT. */
 void tmux_open(int width, int height);
-void tmux_close(void);
+/* 0: a teardown. */
+int tmux_close(void);
 
 /* Text, as if typed; and a key by its name: "Enter", "Escape", "C-c". */
 void tmux_type(const char *text);
