@@ -10,7 +10,6 @@
 
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -87,19 +86,6 @@ static int say_descriptors(void)
     return 0;
 }
 
-/* Blocked and ignored signals, as the kernel says. */
-static int say_dispositions(void)
-{
-    char line[256];
-    FILE *f = fopen("/proc/self/status", "re");
-
-    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-        if (strncmp(line, "SigBlk", 6) == 0 || strncmp(line, "SigIgn", 6) == 0)
-            (void)fputs(line, stdout);
-    }
-    return f == NULL || fclose(f) != 0;
-}
-
 /* Say so, and do not heed TERM. */
 static _Noreturn void be_deaf(void)
 {
@@ -123,36 +109,6 @@ static int leave_behind(const char *name)
     }
     (void)printf("%d\n", (int)pid);
     return 0;
-}
-
-/* TERM, some time to clean up, and it has: the file is there. */
-static _Noreturn void clean_up(const char *file)
-{
-    struct timespec some = { .tv_nsec = 100000000 };
-    sigset_t term;
-    int sig;
-
-    (void)sigemptyset(&term);
-    (void)sigaddset(&term, SIGTERM);
-    (void)raise(SIGSTOP);
-    (void)sigwait(&term, &sig);
-    (void)nanosleep(&some, NULL);
-    (void)close(open(file, O_WRONLY | O_CREAT, 0600));
-    _exit(0);
-}
-
-/* Leave a process behind that is stopped, and has something to clean up. */
-static int leave_stopped(const char *file)
-{
-    sigset_t term;
-
-    (void)sigemptyset(&term);
-    (void)sigaddset(&term, SIGTERM);
-    (void)sigprocmask(SIG_BLOCK, &term, NULL);
-    pid_t pid = fork();
-    if (pid == 0)
-        clean_up(file);
-    return waitpid(pid, NULL, WUNTRACED) == pid ? 0 : 1;
 }
 
 /* Reads the answer of a person at the terminal. */
@@ -181,14 +137,10 @@ int main(int argc, char **argv)
         return stamp(argv[2], atol(argv[3]));
     if (strcmp(what, "descriptors") == 0)
         return say_descriptors();
-    if (strcmp(what, "dispositions") == 0)
-        return say_dispositions();
     if (strcmp(what, "leave") == 0)
         return leave_behind(argc > 2 ? argv[2] : "x) S 1");
     if (strcmp(what, "deaf") == 0)
         be_deaf();
-    if (strcmp(what, "leave-stopped") == 0 && argc == 3)
-        return leave_stopped(argv[2]);
     if (strcmp(what, "stop") == 0)
         return raise(SIGSTOP);
     if (strcmp(what, "ask") == 0)

@@ -48,14 +48,15 @@ TEST(descriptors_that_we_were_given_are_passed_on)
 
 TEST(signal_dispositions_are_as_we_found_them)
 {
-    const char *script = textf("trap '' HUP; exec %s dispositions", COMMAND);
+#define DISPOSITIONS "grep -e SigBlk -e SigIgn /proc/self/status"
+    const char *script = "trap '' HUP; exec " DISPOSITIONS;
 
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
     const char *direct = textf("%s", cli_said(&cli));
     assert_has(direct, "SigIgn:\t0000000000000001");
-    script = textf("trap '' HUP; exec %s run --servers %s %s %s dispositions",
-                   LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
+    script = textf("trap '' HUP; exec %s run --servers %s %s " DISPOSITIONS,
+                   LOCKCTL, server_hosts(the_server), new_path());
     cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), direct);

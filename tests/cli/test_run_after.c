@@ -31,7 +31,11 @@ TEST(leftover_processes_may_clean_up)
     const char *file = cli_file("cleaned-up");
 
     START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "10s",
-              new_path(), COMMAND, "leave-stopped", file);
+              new_path(), "-c",
+              textf("sh -c 'trap \"env --ignore-signal=TERM sleep 0.1; >%s; "
+                    "exit\" TERM; kill -STOP $$' & "
+                    "until grep -q stopped /proc/$!/status; do :; done",
+                    file));
     assert_int_equal(cli_end(&cli), 0);
     assert_int_equal(access(file, F_OK), 0);
 }
