@@ -2,9 +2,6 @@
 /* Starts zk-lockctl, and reads the output of it and its command. */
 #include "cli.h"
 
-#include <ctype.h>
-#include <dirent.h>
-
 #include "spawn.h"
 
 static char dir[] = "/tmp/zkrecipes-cli-XXXXXX";
@@ -180,35 +177,26 @@ pid_t cli_said_pid(const struct cli *c, const char *before)
     return (pid_t)pid;
 }
 
-/* "PID (NAME) STATE PPID ..." */
-static bool read_stat(pid_t pid, char *name, char *state, int *parent)
+static void read_proc(pid_t pid, const char *what, char *text, int size)
 {
     char file[64];
-    char line[512] = "";
-    char *open_, *close_;
 
-    PRINT(file, "/proc/%d/stat", (int)pid);
+    PRINT(file, "/proc/%d/%s", (int)pid, what);
     FILE *f = fopen(file, "re");
-    if (f == NULL)
-        return false;
-    bool ok = fgets(line, sizeof(line), f) != NULL;
-    (void)fclose(f);
-    open_ = strchr(line, '(');
-    close_ = strrchr(line, ')');
-    if (!ok || open_ == NULL || close_ == NULL)
-        return false;
-    *close_ = '\0';
-    (void)snprintf(name, 32, "%s", open_ + 1);
-    return sscanf(close_ + 2, "%c %d", state, parent) == 2;
+    if (f == NULL || fgets(text, size, f) == NULL)
+        text[0] = '\0';
+    if (f != NULL)
+        (void)fclose(f);
 }
 
+/* "PID (NAME) STATE ..." */
 char process_state(pid_t pid)
 {
-    char name[32];
-    char state = 0;
-    int parent;
+    char line[512];
 
-    return read_stat(pid, name, &state, &parent) ? state : 0;
+    read_proc(pid, "stat", line, sizeof(line));
+    const char *name_end = strrchr(line, ')');
+    return name_end == NULL ? 0 : name_end[2];
 }
 
 void wait_process_state(pid_t pid, char state)
@@ -231,40 +219,26 @@ void wait_process_gone(pid_t pid)
         fail_msg("process %d lives", (int)pid);
 }
 
-/* The guard is between the tool and its command. */
-static pid_t above_guard(pid_t pid)
-{
-    char name[32];
-    char state;
-    int parent;
-
-    return read_stat(pid, name, &state, &parent) &&
-                   strcmp(name, "zk-lockctl guar") == 0
-               ? parent
-               : pid;
-}
-
-/* 0 when there is none. */
+/* 0 when there is none. The guard is between the tool and its command. */
 static pid_t find_child(pid_t parent, const char *name)
 {
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    pid_t child = 0;
+    char children[512];
+    char its_name[32];
+    char *rest = children;
+    pid_t found = 0;
 
-    while (proc != NULL && child == 0 && (entry = readdir(proc)) != NULL) {
-        char its_name[32];
-        char state;
-        int its_parent;
-        pid_t pid = (pid_t)atoi(entry->d_name);
-
-        if (pid > 0 && read_stat(pid, its_name, &state, &its_parent) &&
-            strcmp(its_name, name) == 0 &&
-            (its_parent == parent || above_guard(its_parent) == parent))
-            child = pid;
+    PRINT(its_name, "task/%d/children", (int)parent);
+    read_proc(parent, its_name, children, sizeof(children));
+    for (pid_t pid;
+         found == 0 && (pid = (pid_t)strtol(rest, &rest, 10)) != 0;) {
+        read_proc(pid, "comm", its_name, sizeof(its_name));
+        its_name[strcspn(its_name, "\n")] = '\0';
+        if (strcmp(its_name, name) == 0)
+            found = pid;
+        else if (strcmp(its_name, "zk-lockctl guar") == 0)
+            found = find_child(pid, name);
     }
-    if (proc != NULL)
-        (void)closedir(proc);
-    return child;
+    return found;
 }
 
 pid_t wait_child_of(pid_t parent, const char *name)
