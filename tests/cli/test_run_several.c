@@ -31,17 +31,6 @@ TEST(all_are_held_while_the_command_runs)
     assert_int_equal(RUN(b, "--and", a, "-c", "exit 9"), 9);
 }
 
-/* Each way round: the one that waits has nothing that the other needs. */
-TEST(two_that_name_them_in_another_order_take_turns)
-{
-    struct cli other;
-
-    START(&cli, b, "--and", a, "-c", "for i in 1 2 3; do echo $i; done");
-    START(&other, a, "--and", b, "-c", "for i in 1 2 3; do echo $i; done");
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(cli_end(&other), 0);
-}
-
 TEST(when_one_is_taken_none_is_kept)
 {
     struct cli second;
