@@ -45,14 +45,11 @@ static inline int take_path(void)
  * unsetenv("LD_PRELOAD"). */
 static inline void preload(const char *what)
 {
-    static const char order[] = "verify_asan_link_order=0";
     const char *before = getenv("ASAN_OPTIONS");
-    char options[512];
 
-    (void)snprintf(options, sizeof(options), "%s:%s",
-                   before != NULL ? before : "", order);
-    if (before == NULL || strstr(before, order) == NULL)
-        (void)setenv("ASAN_OPTIONS", options, 1);
+    (void)setenv(
+        "ASAN_OPTIONS",
+        textf("%s:verify_asan_link_order=0", before != NULL ? before : ""), 1);
     (void)setenv("PRELOAD", what, 1);
     (void)setenv("LD_PRELOAD", PRELOADS, 1);
 }

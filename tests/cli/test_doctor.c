@@ -17,12 +17,6 @@ static const char *node_path(const char *name)
     return textf("%s/%s", lock_path(), name);
 }
 
-static void make(const char *name, const char *data, int flags)
-{
-    (void)admin_create(admin, lock_path(), NULL);
-    ok(admin_create_flags(admin, node_path(name), data, flags, NULL, 0));
-}
-
 /* Expects one finding of this check, with its cure. There may be findings of
  * other checks. */
 static void assert_finds(const char *check, const char *node, const char *what,
@@ -230,7 +224,8 @@ TEST(a_wrong_clock_is_said_and_no_age_is_judged)
 
     struct cli cli;
 
-    make("lock-0000000000", "hostC:5", ZOO_EPHEMERAL);
+    (void)look_make(admin, node_path("lock-0000000000"), "hostC:5",
+                    ZOO_EPHEMERAL);
     for (size_t i = 0; i < 2; i++) {
         cli_start(&cli, "/usr/bin/env",
                   (const char *const[]){

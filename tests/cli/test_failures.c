@@ -90,16 +90,12 @@ TEST(a_forbidden_node_is_77)
     const char *lock = in_root("lock");
     const char *node =
         in_root("lock/_c_00000000-0000-4000-8000-000000000000-lock-0000000000");
-    struct Stat stat;
+    long long token = look_make(admin, node, "", ZOO_EPHEMERAL);
 
-    assert_int_equal(admin_create(admin, lock, NULL), ZOK);
-    ok(admin_create_flags(admin, node, "", ZOO_EPHEMERAL, NULL, 0));
-    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
-    const char *token = textf("%lld", (long long)stat.czxid);
     look_permit(node, ZOO_PERM_READ);
     FAILS(77, "not permitted", "revoke -q %s", lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_DELETE);
-    FAILS(77, "not permitted", "break -q --yes --token %s %s", token, lock);
+    FAILS(77, "not permitted", "break -q --yes --token %lld %s", token, lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);
     FAILS(77, "not permitted", "run -w 1s %s true", lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_READ);
@@ -120,8 +116,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
         textf("%s could not be looked at: ZNOAUTH: not permitted; "
               "see --auth-file\n",
               closed);
-    assert_int_equal(admin_create(admin, closed, NULL), ZOK);
-    ok(admin_create(admin, in_root("closed/lock-0000000000"), ""));
+    (void)look_make(admin, in_root("closed/lock-0000000000"), "", 0);
     look_permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     for (size_t i = 0; i < COUNT(verbs); i++) {
         LOOK_ERR(77, note, "%s %s", verbs[i], look_root);
@@ -129,8 +124,7 @@ TEST(an_unreadable_tree_is_not_an_empty_one)
     }
     assert_int_equal(admin_create(admin, in_root("other"), NULL), ZOK);
     look_permit(in_root("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    assert_int_equal(admin_create(admin, in_root("open"), NULL), ZOK);
-    ok(admin_create(admin, in_root("open/lock-0000000000"), ""));
+    (void)look_make(admin, in_root("open/lock-0000000000"), "", 0);
     LOOK(0, "ls %s", look_root);
     assert_has(look_err, ", and 1 more node could not be looked at: ");
     look_permit(closed, ZOO_PERM_ALL);

@@ -232,14 +232,6 @@ static const char definitions[] =
     "def age: (now * 1000 - ms) | fabs; "
     "def near($a; $b): ($a - $b | fabs) < 2000; $k[0] as $k | $o[0] | ";
 
-static const char *join(const char *before, const char *text)
-{
-    static char both[16000];
-
-    PRINT(both, "%s%s", before, text);
-    return both;
-}
-
 /* Rows with the same command share its output. Tells whether it is right. */
 static bool is_right(const struct row *row)
 {
@@ -247,25 +239,24 @@ static bool is_right(const struct row *row)
     struct cli c;
 
     if (last == NULL || strcmp(last->command, row->command) != 0) {
-        cli_start(
-            &c, "/bin/bash",
-            (const char *const[]){ "-c", join(commands, row->command), NULL });
+        cli_start(&c, "/bin/bash",
+                  (const char *const[]){
+                      "-c", textf("%s%s", commands, row->command), NULL });
         (void)cli_end(&c);
         assert_int_equal(rename(c.output, cli_file("output")), 0);
     }
     last = row;
-    cli_start(&c, "/usr/bin/jq",
-              (const char *const[]){ "-nce", "--slurpfile", "o",
-                                     cli_file("output"), "--slurpfile", "k",
-                                     cli_file("known"),
-                                     join(definitions, row->check), NULL });
+    cli_start(
+        &c, "/usr/bin/jq",
+        (const char *const[]){ "-nce", "--slurpfile", "o", cli_file("output"),
+                               "--slurpfile", "k", cli_file("known"),
+                               textf("%s%s", definitions, row->check), NULL });
     int code = cli_end(&c);
     if (code == 0 && strcmp(cli_said(&c), "true\n") == 0)
         return true;
     print_error("%s:%s:%s\njq: %d: %s", row->names, row->command, row->check,
                 code, cli_said(&c));
-    PRINT(c.output, "%s", cli_file("output"));
-    print_error("%s\n", cli_said(&c));
+    print_error("%s\n", cli_read(cli_file("output")));
     return false;
 }
 

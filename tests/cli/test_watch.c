@@ -351,13 +351,9 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
     }
     release(g);
     ok(zkr_semaphore_acquire(sem, SOON_MS, &g));
-    for (int left = SOON_MS; left > 0; left -= 20) {
-        sums = sum();
-        if (are_all_told(&sums, ROUNDS + 1) && sums.leases > 0)
-            break;
-        sleep_ms(20);
-    }
-    if (!are_all_told(&sums, ROUNDS + 1))
+    if (!COMES(
+            (sums = sum(), sums.leases > 0 && are_all_told(&sums, ROUNDS + 1)),
+            SOON_MS))
         fail_msg("%lld claims were queued, %lld leases acquired, %lld nodes "
                  "missed, %lld claims ended: %s",
                  (long long)sums.queued, (long long)sums.leases,
