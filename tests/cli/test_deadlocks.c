@@ -11,99 +11,73 @@ FIXTURE(look_make_root, look_remove_root)
 
 /* --- threads that wait for each other --- */
 
-enum { OWNERS_MAX = 3 };
+enum { OWNERS = 2 };
 
 /* A thread that holds the first lock and then wants the second. */
-struct owner {
+static struct owner {
     zkr_session *session;
     zkr_rwlock *first;
     zkr_rwlock *second;
-    pthread_barrier_t *barrier; /* all hold their first */
     pthread_t thread;
-    bool joined;
     int first_rc;
     int second_rc;
-};
+} owners[OWNERS];
 
-static struct ring {
-    struct owner owners[OWNERS_MAX];
-    pthread_barrier_t barrier;
-    int count;
-} ring;
+static pthread_barrier_t barrier; /* all hold their first */
 
 static void *own(void *arg)
 {
     struct owner *o = arg;
-    zkr_grant *first = NULL;
-    zkr_grant *second = NULL;
+    AUTO(grant) first = NULL;
+    AUTO(grant) second = NULL;
 
     o->first_rc = zkr_rwlock_acquire_write(o->first, SOON_MS, &first);
-    (void)pthread_barrier_wait(o->barrier);
+    (void)pthread_barrier_wait(&barrier);
     o->second_rc = zkr_rwlock_acquire_write(o->second, SOON_MS * 3, &second);
-    zkr_grant_free(second);
-    zkr_grant_free(first);
     return NULL;
 }
 
 static const char *lock_path(int i)
 {
-    static char path[128];
-
-    PRINT(path, "%s/lock \"%d\"", look_root, i);
-    return path;
+    return textf("%s/lock \"%d\"", look_root, i);
 }
 
 static zkr_rwlock *new_lock(zkr_session *s, int i)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    zkr_rwlock *lock = NULL;
-
-    opts.label = "close the books";
-    ok(zkr_rwlock_new(s, lock_path(i), &opts, &lock));
-    return lock;
+    return NEW(rwlock, s, lock_path(i),
+               OPTS(lockable, .label = "close the books"));
 }
 
-/* Owner i holds lock i and waits for lock i + 1; the last one for lock 0, or
- * for one that none of them has. */
-static void start_ring(int count, bool closed)
+/* Each owner holds a lock and waits for that of the other. */
+static void start_ring(void)
 {
-    ring.count = count;
-    ok(pthread_barrier_init(&ring.barrier, NULL, (unsigned)count));
-    for (int i = 0; i < count; i++) {
-        struct owner *o = &ring.owners[i];
-        int next = closed ? (i + 1) % count : i + 1;
+    ok(pthread_barrier_init(&barrier, NULL, OWNERS));
+    for (int i = 0; i < OWNERS; i++) {
+        struct owner *o = &owners[i];
 
-        *o = (struct owner){ .session = open_session(),
-                             .barrier = &ring.barrier };
+        o->session = open_session();
         o->first = new_lock(o->session, i);
-        o->second = new_lock(o->session, next);
-        assert_int_equal(pthread_create(&o->thread, NULL, own, o), 0);
+        o->second = new_lock(o->session, 1 - i);
+        o->thread = thread_start(own, o);
     }
-    for (int i = 0; i < count; i++)
-        wait_children(lock_path(closed ? i : i + 1), 2);
-}
-
-static void join(struct owner *o)
-{
-    if (!o->joined)
-        assert_int_equal(pthread_join(o->thread, NULL), 0);
-    o->joined = true;
+    for (int i = 0; i < OWNERS; i++)
+        wait_children(lock_path(i), 2);
 }
 
 static void end_ring(void)
 {
-    for (int i = 0; i < ring.count; i++)
-        (void)zkr_lockable_cancel(ring.owners[i].second);
-    for (int i = 0; i < ring.count; i++) {
-        struct owner *o = &ring.owners[i];
+    for (int i = 0; i < OWNERS; i++)
+        (void)zkr_lockable_cancel(owners[i].second);
+    for (int i = 0; i < OWNERS; i++) {
+        struct owner *o = &owners[i];
 
-        join(o);
+        (void)thread_join(o->thread);
         zkr_rwlock_free(o->first);
         zkr_rwlock_free(o->second);
         close_session(o->session);
-        assert_int_equal(o->first_rc, ZKR_OK);
+        ok(o->first_rc);
     }
-    (void)pthread_barrier_destroy(&ring.barrier);
+    (void)pthread_barrier_destroy(&barrier);
 }
 
 /* Checks the lock that the answer names for one owner under this key. */
@@ -116,34 +90,30 @@ static void assert_member(json_t *owner, const char *key, const char *path)
                 "label", "close the books");
 }
 
-static void assert_ring_is_told(int count)
+static void assert_ring_is_told(void)
 {
-    const json_t *items, *owners;
-    char path[128];
+    const json_t *items, *told;
 
     FIND(1, "-qo json");
     items = look_items("DeadlockList");
     assert_int_equal(json_array_size(items), 1);
     assert_true(
         json_is_true(json_object_get(json_array_get(items, 0), "confirmed")));
-    owners = json_object_get(json_array_get(items, 0), "owners");
-    assert_int_equal(json_array_size(owners), count);
-    for (int i = 0; i < count; i++) {
-        json_t *owner = json_array_get(owners, (size_t)i);
-        json_t *next = json_array_get(owners, (size_t)((i + 1) % count));
+    told = json_object_get(json_array_get(items, 0), "owners");
+    assert_int_equal(json_array_size(told), OWNERS);
+    for (size_t i = 0; i < OWNERS; i++) {
+        json_t *next = json_array_get(told, 1 - i);
+        const char *path = text_of(json_object_get(next, "holds"), "lock");
 
-        PRINT(path, "%s",
-              json_string_value(
-                  json_object_get(json_object_get(next, "holds"), "lock")));
-        assert_member(owner, "waits_for", path);
+        assert_member(json_array_get(told, i), "waits_for", path);
         assert_member(next, "holds", path);
     }
 }
 
 TEST(two_locks_in_a_deadlock_are_told)
 {
-    start_ring(2, true);
-    assert_ring_is_told(2);
+    start_ring();
+    assert_ring_is_told();
     FIND(1, "");
     assert_has(look_out, "DEADLOCK 1 (confirmed, 2 owners");
     assert_has(look_out, " (close the books)  holds ");
@@ -161,8 +131,8 @@ TEST(a_semaphore_before_a_deadlock_hides_nothing)
                     0);
     (void)look_make(admin, in_root("a/locks/_c_" UUID "-lock-0000000001"), "",
                     0);
-    start_ring(2, true);
-    assert_ring_is_told(2);
+    start_ring();
+    assert_ring_is_told();
     end_ring();
 #undef UUID
 }
@@ -322,7 +292,7 @@ TEST(a_busy_system_gives_no_false_alarm)
         for (int k = 0; k < BUSY_LOCKS; k++)
             busy[i].locks[k] =
                 new_mutex(sessions[i % BUSY_SESSIONS], lock_path(k));
-        ok(pthread_create(&busy[i].thread, NULL, be_busy, &busy[i]));
+        busy[i].thread = thread_start(be_busy, &busy[i]);
     }
     for (int i = 0; i < runs() && code == 0; i++)
         code = look(textf("deadlocks --confirm 5ms %s", look_root));
@@ -330,7 +300,7 @@ TEST(a_busy_system_gives_no_false_alarm)
         code = look(textf("doctor --confirm 1s %s", look_root));
     atomic_store(&stop, true);
     for (int i = 0; i < BUSY_THREADS; i++)
-        assert_int_equal(pthread_join(busy[i].thread, NULL), 0);
+        (void)thread_join(busy[i].thread);
     for (int i = 0; i < BUSY_THREADS; i++) {
         for (int k = 0; k < BUSY_LOCKS; k++)
             zkr_mutex_free(busy[i].locks[k]);
