@@ -5,46 +5,29 @@
 static struct cli server;
 static char socket_name[128];
 
-/* Runs tmux; returns its output, and its exit code. */
-static const char *run(int *ret_code, va_list args)
-{
-    const char *argv[24] = { "-u", "-S", socket_name };
-    size_t n = 3;
-    struct cli c;
+/* Each terminal is a session: the setup of a test may have failed with one. */
+static char session[16];
 
+/* Runs tmux, and returns its output. */
+static const char *tmux(const char *word, ...)
+{
+    const char *argv[24] = { "-u", "-S", socket_name, word };
+    size_t n = 4;
+    struct cli c;
+    va_list args;
+
+    va_start(args, word);
     while (n < 23 && (argv[n] = va_arg(args, const char *)) != NULL)
         n++;
+    va_end(args);
     argv[n] = NULL;
     cli_start(&c, "tmux", argv);
-    *ret_code = cli_end(&c);
+    if (cli_end(&c) != 0)
+        fail_msg("tmux %s: %s", word, cli_said(&c));
     return cli_said(&c);
 }
 
-static const char *tmux(const char *first, ...)
-{
-    va_list args;
-    int code;
-
-    va_start(args, first);
-    const char *said = run(&code, args);
-    va_end(args);
-    if (code != 0)
-        fail_msg("tmux %s: %s", first, said);
-    return said;
-}
-
-/* The first word is passed a second time, for the message. */
-#define TMUX(word, ...) tmux(word, word, __VA_ARGS__, NULL)
-
-static void close_any(const char *first, ...)
-{
-    va_list args;
-    int code;
-
-    va_start(args, first);
-    (void)run(&code, args);
-    va_end(args);
-}
+#define TMUX(...) tmux(__VA_ARGS__, NULL)
 
 __attribute__((constructor)) static void need_tmux(void)
 {
@@ -68,15 +51,14 @@ static void start_server(void)
 
 void tmux_open(int width, int height)
 {
-    char x[16], y[16];
+    const char *x = textf("%d", width);
+    const char *y = textf("%d", height);
+    static int number;
 
-    (void)snprintf(x, sizeof(x), "%d", width);
-    (void)snprintf(y, sizeof(y), "%d", height);
     if (server.pid == 0)
         start_server();
-    /* of a test whose setup has failed */
-    close_any("", "kill-session", "-t", "test", NULL);
-    (void)TMUX("new-session", "-d", "-s", "test", "-x", x, "-y", y, "bash",
+    PRINT(session, "test-%d", ++number);
+    (void)TMUX("new-session", "-d", "-s", session, "-x", x, "-y", y, "bash",
                "--norc", "--noprofile", "--noediting", "-i");
     /* In two parts, because the terminal shows the typed line, too. */
     tmux_line("PS1='rea''dy> '");
@@ -85,18 +67,18 @@ void tmux_open(int width, int height)
 
 int tmux_close(void)
 {
-    (void)TMUX("kill-session", "-t", "test");
+    (void)TMUX("kill-session", "-t", session);
     return 0;
 }
 
 void tmux_type(const char *text)
 {
-    (void)TMUX("send-keys", "-t", "test", "-l", text);
+    (void)TMUX("send-keys", "-t", session, "-l", text);
 }
 
 void tmux_key(const char *name)
 {
-    (void)TMUX("send-keys", "-t", "test", name);
+    (void)TMUX("send-keys", "-t", session, name);
 }
 
 void tmux_line(const char *format, ...)
@@ -123,16 +105,13 @@ void tmux_wait_code(int code)
 
 void tmux_resize(int width, int height)
 {
-    char x[16], y[16];
-
-    (void)snprintf(x, sizeof(x), "%d", width);
-    (void)snprintf(y, sizeof(y), "%d", height);
-    (void)TMUX("resize-window", "-t", "test", "-x", x, "-y", y);
+    (void)TMUX("resize-window", "-t", session, "-x", textf("%d", width), "-y",
+               textf("%d", height));
 }
 
 const char *tmux_screen(void)
 {
-    return TMUX("capture-pane", "-t", "test", "-p");
+    return TMUX("capture-pane", "-t", session, "-p");
 }
 
 static bool shows(const char *text)
@@ -158,7 +137,7 @@ const char *tmux_say(const char *format)
     static char text[256];
 
     (void)snprintf(text, sizeof(text), "%s",
-                   TMUX("display-message", "-t", "test", "-p", format));
+                   TMUX("display-message", "-t", session, "-p", format));
     text[strcspn(text, "\n")] = '\0';
     return text;
 }
@@ -170,5 +149,5 @@ pid_t tmux_shell(void)
 
 void tmux_record(const char *file)
 {
-    (void)TMUX("pipe-pane", "-t", "test", textf("cat > %s", file));
+    (void)TMUX("pipe-pane", "-t", session, textf("cat > %s", file));
 }
