@@ -210,24 +210,22 @@ TEST(huge_data_is_cut)
 
 /* --- recipes of which there is no package --- */
 
-/* The server adds the number, as it does for them. */
-static void enqueue(struct admin *a, const char *lock, const char *prefix)
-{
-    (void)admin_create(admin, lock, NULL);
-    ok(admin_create_flags(a, textf("%s/%s", lock, prefix), "",
-                          ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
-}
-
 static const struct recipe {
+    const char *name;
     const char *dialect;
-    const char *holder, *second, *third; /* prefixes of their nodes */
+    const char *prefixes[3]; /* of their nodes: who holds, and two who wait */
 } recipes[] = {
-    { "c-recipe", "x-0100000be8790000-", "x-0100000be8790001-",
-      "x-0200000be8790002-" },
-    { "c-recipe", /* the one in Java writes the session in decimal */
-      "x-72057645182812160-", "x-72057645182812161-", "x-72057645182812162-" },
-    { "go", "_c_" HEX "-lock-", "_c_" HEX "-lock-", "_c_" HEX "-lock-" },
-    { "zk-ruby", "ex", "sh", "sh" },
+    { "in C",
+      "c-recipe",
+      { "x-0100000be8790000-", "x-0100000be8790001-", "x-0200000be8790002-" } },
+    { "in Java, with the session in decimal",
+      "c-recipe",
+      { "x-72057645182812160-", "x-72057645182812161-",
+        "x-72057645182812162-" } },
+    { "in Go",
+      "go",
+      { "_c_" HEX "-lock-", "_c_" HEX "-lock-", "_c_" HEX "-lock-" } },
+    { "in Ruby", "zk-ruby", { "ex", "sh", "sh" } },
 };
 
 /* One of the list of that name of the first lock of the last run. */
@@ -238,43 +236,33 @@ static const json_t *nth_of(const char *kind, const char *list, size_t n)
     return json_array_get(json_object_get(lock, list), n);
 }
 
-static const char *token_of(const char *lock)
+TEST_ROWS(queues_of_other_recipes_are_shown_and_broken, recipes, r)
 {
-    LOOK(0, "show -qo json %s", lock);
-    return text_of(nth_of("LockQueue", "holders", 0), "token");
-}
-
-static void assert_recipe(const struct recipe *r, const char *lock)
-{
-    bool shared = strcmp(r->second, "sh") == 0;
+    bool shared = strcmp(r->prefixes[1], "sh") == 0;
     const char *mode = shared ? "shared" : "exclusive";
 
-    enqueue(admin, lock, r->holder);
-    enqueue(admin, lock, r->second);
-    enqueue(admin, lock, r->third);
-    LOOK(0, "show --columns POS,STATE,DIALECT,MODE,BLOCKED-BY %s", lock);
+    ok(admin_create(admin, path, NULL));
+    for (int i = 0; i < 3; i++) /* the server adds the number */
+        ok(admin_create_flags(admin, textf("%s/%s", path, r->prefixes[i]), "",
+                              ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
+    LOOK(0, "show --columns POS,STATE,DIALECT,MODE,BLOCKED-BY %s", path);
     assert_string_equal(strchr(look_golden(), '\n') + 1,
                         textf("POS STATE DIALECT MODE BLOCKED-BY\n"
                               " 0 HELD %s exclusive -\n 1 wait %s %s pos 0\n"
                               " 2 wait %s %s pos %d\n",
                               r->dialect, r->dialect, mode, r->dialect, mode,
                               shared ? 0 : 1));
-    LOOK(0, "ls --columns DIALECT,STATE,WAIT %s", lock);
+    LOOK(0, "ls --columns DIALECT,STATE,WAIT %s", path);
     assert_string_equal(look_golden(),
                         textf("DIALECT STATE WAIT\n%s held 2\n", r->dialect));
-    LOOK(0, "check --held %s", lock);
-    LOOK_ERR(75, "does not listen", "revoke -w 0 %s", lock);
-    LOOK(0, "break --yes --token %s %s", token_of(lock), lock);
-    assert_has(look_err, "does not look at its own node");
-    LOOK(0, "check --held %s", lock);
-    LOOK(0, "ls --columns WAIT %s", lock);
+    LOOK(0, "check --held %s", path);
+    LOOK_ERR(75, "does not listen", "revoke -w 0 %s", path);
+    LOOK(0, "show -qo json %s", path);
+    LOOK_ERR(0, "does not look at its own node", "break --yes --token %s %s",
+             text_of(nth_of("LockQueue", "holders", 0), "token"), path);
+    LOOK(0, "check --held %s", path);
+    LOOK(0, "ls --columns WAIT %s", path);
     assert_string_equal(look_out, shared ? "WAIT\n   0\n" : "WAIT\n   1\n");
-}
-
-TEST(queues_of_other_recipes_are_shown_and_broken)
-{
-    for (size_t i = 0; i < COUNT(recipes); i++)
-        assert_recipe(&recipes[i], textf("%s/recipe%zu", look_root, i));
 }
 
 /* --- show --- */
