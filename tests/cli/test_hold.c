@@ -175,18 +175,13 @@ TEST_ROWS(a_lock_that_is_taken_is_not_held, shells, shell)
     assert_int_equal(cli_end(&holder), 0);
 }
 
-static pid_t wait_front(void)
-{
-    return wait_child_of(cli.pid, "zk-lockctl");
-}
-
 /* The shell must not go on without the lock, although nothing was printed. */
 TEST_ROWS(the_end_of_the_wait_is_the_end_of_the_claim, shells, shell)
 {
     hold_it();
     start_in(shell, "set -e; eval \"$($H -w 2m $P)\"; echo started");
     wait_children(path, 2);
-    assert_int_equal(kill(wait_front(), SIGKILL), 0);
+    assert_int_equal(kill(wait_child_of(cli.pid, "zk-lockctl"), SIGKILL), 0);
     assert_int_not_equal(cli_end(&cli), 0);
     assert_lacks(cli_said(&cli), "started");
     wait_children(path, 1);
@@ -411,20 +406,15 @@ TEST(a_loss_is_told_later_as_past)
     wait_children(path, 0);
 }
 
-static void revoke_it(void)
-{
-    (void)look(textf("revoke -w 0s %s", path));
-}
-
 TEST(it_may_be_asked_for)
 {
     start_held("trap '$L release; echo release $?; exit 5' TERM; " HOLD_OR(
         "--on-revoke=term") "echo held; while :; do sleep 0.1; done");
-    revoke_it();
+    (void)look(textf("revoke -w 0s %s", path));
     assert_end(&cli, 5, "somebody asks for the lock; TERM to ",
                "Z: somebody asks for the lock; TERM to ", "release 80\n");
     start_held(HOLD "echo held; read -r line; $L release");
-    revoke_it();
+    (void)look(textf("revoke -w 0s %s", path));
     cli_wait_said(&cli, "somebody asks for the lock; ignored\n");
     assert_int_equal(cli_end(&cli), 0);
 }

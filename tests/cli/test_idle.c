@@ -13,20 +13,15 @@ static struct proxy *proxy;
 static zkr_session *session;
 
 /* All locks exist, and every second one is held. */
-static void make_locks(void)
+static int setup_group(void)
 {
+    session = open_session();
+    (void)admin_create(admin, "/many", NULL);
     for (int i = 0; i < LOCKS; i++) {
         assert_int_equal(admin_create(admin, textf("/many/l%d", i), NULL), 0);
         if (i % 2 == 0)
             ok(admin_create(admin, textf("/many/l%d/lock-0000000000", i), "x"));
     }
-}
-
-static int setup_group(void)
-{
-    session = open_session();
-    (void)admin_create(admin, "/many", NULL);
-    make_locks();
     return proxy_start(server_hosts(the_server), &proxy);
 }
 

@@ -224,29 +224,31 @@ TEST(readers_share_and_exclude_a_writer)
 /* Longer than the second of the two needs to start on a busy machine. */
 #define LEASE    "4s"
 #define LEASE_MS 4000
+/* What they stamp. */
+#define FIRST  cli_file("stamps-1")
+#define SECOND cli_file("stamps-2")
 
 /* Start a holder that stamps, and another that waits for its lock. */
-static void start_rivals(const char *hosts, const char *first,
-                         const char *second)
+static void start_rivals(const char *hosts)
 {
     (void)take_path(); /* another one each time */
-    (void)unlink(first);
-    (void)unlink(second);
-    START_FOR(&cli, LEASE, hosts, path, COMMAND, "stamp", first, "0");
-    if (!COMES(access(first, F_OK) == 0, SOON_MS))
+    (void)unlink(FIRST);
+    (void)unlink(SECOND);
+    START_FOR(&cli, LEASE, hosts, path, COMMAND, "stamp", FIRST, "0");
+    if (!COMES(access(FIRST, F_OK) == 0, SOON_MS))
         fail_msg("it does not start: %s", cli_said(&cli));
-    START(&next, path, COMMAND, "stamp", second, "1");
+    START(&next, path, COMMAND, "stamp", SECOND, "1");
     wait_children(path, 2);
 }
 
-static void assert_no_overlap(const char *first, const char *second)
+static void assert_no_overlap(void)
 {
     long long begin;
     long long end;
     long long other;
 
-    read_stamps(first, &other, &end);
-    read_stamps(second, &begin, &other);
+    read_stamps(FIRST, &other, &end);
+    read_stamps(SECOND, &begin, &other);
     if (end >= begin)
         fail_msg("two commands at once, for %lld ns", end - begin);
     print_message("dead %lld ms before the successor\n",
@@ -257,19 +259,17 @@ static void assert_no_overlap(const char *first, const char *second)
  * lock. */
 TEST(in_a_partition_the_command_is_dead_before_the_next)
 {
-    const char *first = cli_file("stamps-1");
-    const char *second = cli_file("stamps-2");
     unsigned seed = (unsigned)now_ms();
     AUTO(proxy) proxy = new_proxy();
 
     print_message("seed %u\n", seed);
     srand(seed);
     for (int i = 0; i < 6; i++) {
-        start_rivals(proxy_hosts(proxy), first, second);
+        start_rivals(proxy_hosts(proxy));
         sleep_ms(rand() % LEASE_MS); /* any moment of the lease */
         proxy_freeze(proxy);
         assert_int_equal(cli_end(&next), 0);
-        assert_no_overlap(first, second);
+        assert_no_overlap();
         /* The servers cannot have told it yet that its session is over. */
         cli_wait_said(&cli, "LOCK LOST: the lease ran out");
         proxy_heal(proxy);
@@ -280,14 +280,11 @@ TEST(in_a_partition_the_command_is_dead_before_the_next)
 /* A stopped tool cannot end the command: its guard must. */
 TEST(a_stopped_tool_does_not_let_the_command_live_on)
 {
-    const char *first = cli_file("stamps-1");
-    const char *second = cli_file("stamps-2");
-
     for (int i = 0; i < 2; i++) {
-        start_rivals(server_hosts(the_server), first, second);
+        start_rivals(server_hosts(the_server));
         assert_int_equal(kill(cli.pid, SIGSTOP), 0);
         assert_int_equal(cli_end(&next), 0);
-        assert_no_overlap(first, second);
+        assert_no_overlap();
         assert_int_equal(cli_kill(&cli, SIGCONT), 79);
     }
 }

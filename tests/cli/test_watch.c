@@ -25,20 +25,15 @@ static void assert_said_in_order(const char *const *texts)
 #define START_WATCH(hosts, ...)                                                \
     START_CLI(&c, "watch", "--initial", "--servers", hosts, __VA_ARGS__)
 
-static void wait_seen(zkr_grant *g)
-{
-    cli_wait_said(&c, "holding");
-    release(g);
-    cli_wait_said(&c, "gone");
-}
-
 /* The same; waits until it has looked, and seen a holder of that mutex. */
 #define WATCH(mutex, ...)                                                      \
     do {                                                                       \
         zkr_grant *seen = acquire(mutex);                                      \
                                                                                \
         START_WATCH(__VA_ARGS__);                                              \
-        wait_seen(seen);                                                       \
+        cli_wait_said(&c, "holding");                                          \
+        release(seen);                                                         \
+        cli_wait_said(&c, "gone");                                             \
     } while (0)
 
 static void watch_by(const char *hosts, const char *format)
