@@ -7,16 +7,6 @@
 static char dir[] = "/tmp/zkrecipes-cli-XXXXXX";
 static struct guard guard;
 
-/* A shell that runs this program in the background may have it ignore some of
- * them. */
-static void take_signals(void)
-{
-    static const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP };
-
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        (void)signal(all[i], SIG_DFL);
-}
-
 test_step *cli_first, *cli_last;
 
 static int run_group(void)
@@ -26,7 +16,12 @@ static int run_group(void)
 
 int cli_run(const struct server_opts *opts)
 {
-    take_signals();
+    static const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP };
+
+    /* A shell that runs this program in the background may have it ignore some
+     * of them. */
+    for (size_t i = 0; i < COUNT(all); i++)
+        (void)signal(all[i], SIG_DFL);
     if (mkdtemp(dir) == NULL || guard_start(&guard, dir) != 0)
         return 1;
     int result = run_with_server(opts, run_group);

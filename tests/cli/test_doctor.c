@@ -42,12 +42,6 @@ static void assert_finds(const char *check, const char *node, const char *what,
     assert_has(text_of(found, "cure"), cure);
 }
 
-static void assert_does_not_find(const char *check)
-{
-    (void)look(textf("doctor --confirm 50ms -q %s", look_root));
-    assert_lacks(look_out, check);
-}
-
 /* --- who is there --- */
 
 /* Of a permit there was no word. */
@@ -71,7 +65,8 @@ TEST(a_holder_whose_client_is_gone_is_found)
                   "--session-timeout", "60s", cases[i].option, lock_path(),
                   COMMAND, "signals");
         cli_wait_said(&holder, "ready\n");
-        assert_does_not_find("absent-holder");
+        (void)look(textf("doctor --confirm 50ms -q %s", look_root));
+        assert_lacks(look_out, "absent-holder");
         assert_int_equal(cli_kill(&holder, SIGKILL), 128 + SIGKILL);
         AUTO(text)
         name = nth_child(cases[i].below[0] == '\0' ? lock_path()

@@ -101,12 +101,6 @@ static pid_t start_sleeper(const char *name)
     return pid;
 }
 
-static void end_sleeper(pid_t pid)
-{
-    assert_int_equal(kill(pid, SIGKILL), 0);
-    assert_int_equal(waitpid(pid, NULL, 0), pid);
-}
-
 TEST(a_name_may_look_like_anything)
 {
     static const char *const names[] = {
@@ -117,7 +111,8 @@ TEST(a_name_may_look_like_anything)
         pid_t pid = start_sleeper(names[i]);
 
         assert_int_equal(proc_parent(pid), getpid());
-        end_sleeper(pid);
+        ok(kill(pid, SIGKILL));
+        assert_int_equal(waitpid(pid, NULL, 0), pid);
         assert_int_equal(proc_parent(pid), 0);
     }
     assert_int_equal(proc_parent(1), 0);
