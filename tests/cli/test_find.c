@@ -426,5 +426,5 @@ TEST_PROXIED(a_close_ends_a_look)
     (void)zkr_session_close(ps);
     assert_int_equal(call_join(&c), ZKR_ECLOSED);
     proxy_release(proxy);
-    open_proxied(NULL);
+    open_proxied(&(struct zkr_retry){ 0 });
 }
