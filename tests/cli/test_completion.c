@@ -92,10 +92,11 @@ TEST(fish_offers_the_same)
                 "fish | source; complete -C \"zk-lockctl ls --dialect k\"; "
                 "complete -C \"zk-lockctl wat\"; "
                 "complete -C \"zk-lockctl ls --dialect=k\"; "
-                "complete -C \"zk-lockctl completion \"'");
+                "complete -C \"zk-lockctl completion \"; "
+                "complete -C \"zk-lockctl help wat\"'");
 
     assert_has(offered, "kazoo\nwatch\tTell what");
-    assert_has(offered, "\n--dialect=kazoo\nbash\nfish\nzsh\n");
+    assert_has(offered, "\n--dialect=kazoo\nbash\nfish\nzsh\nwatch\n");
 }
 
 /* Outside of an editor zsh has nothing to complete, so its compgen is that of

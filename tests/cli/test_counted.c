@@ -72,7 +72,7 @@ static void connect_with_auth(void)
  * the rest of the password was missing, without an error. */
 TEST(credentials_are_read_whole_or_not_used)
 {
-    static const char good[] = "digest:someone:secret:with:colons\nmore\n";
+    static const char good[] = "digest:someone:secret:with:colons\r\nmore\n";
 
     ctl = (struct lockctl){ .timeout_ms = 1000 };
     ctl.settings[SETTING_SERVERS] = "127.0.0.1:1";

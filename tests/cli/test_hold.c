@@ -388,6 +388,14 @@ TEST(silent_servers_are_a_loss)
     assert_has(cli_said(&cli),
                "LOCK LOST: no answer from the servers, and the lease ends in ");
     wait_children(path, 0);
+    /* who gets no signal needs no time before the end */
+    start_held(HOLD_OR("--session-timeout=6s --on-loss=nothing") "echo held; "
+                                                                 "read -r x");
+    server_pause(the_server);
+    cli_wait_said(&cli, "LOCK LOST: ");
+    server_resume(the_server);
+    assert_lacks(cli_said(&cli), "the lease ends in");
+    (void)cli_end(&cli);
 }
 
 /* Regression: much later release said that the servers "do not answer". */

@@ -93,12 +93,15 @@ TEST(of_many_the_last_are_kept)
     assert_int_equal(around.items[0].session, -2 * AROUND_MAX - 1);
 }
 
-static void assert_quoted(const char *text, const char *want)
+static void assert_word(char *word, const char *want)
 {
-    char *word = shell_quote(text);
-
     assert_string_equal(word, want);
     free(word);
+}
+
+static void assert_quoted(const char *text, const char *want)
+{
+    assert_word(shell_quote(text), want);
 }
 
 TEST(nothing_has_a_meaning_in_quotes)
@@ -108,4 +111,5 @@ TEST(nothing_has_a_meaning_in_quotes)
                   "'/locks/$(reboot) `x` \\ \"a\"\nb'");
     assert_quoted("it's", "'it'\\''s'");
     assert_quoted("a'", "'a'\\'''");
+    assert_word(shell_path("/a\t1"), "$'/a\\0111'"); /* not \111 */
 }

@@ -512,11 +512,21 @@ TEST(the_next_of_that_name_is_not_asked)
               proxy_hosts(proxy), path);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
-    make("lock/lock-0000000000", "new");
+    const char *token = textf("%" PRId64, make("lock/lock-0000000000", "new"));
     proxy_release(proxy);
     assert_end(&cli, 0, "has let go by itself");
     assert_int_equal(admin_get(admin, node, data, sizeof(data)), ZOK);
     assert_string_equal(data, "new");
+    /* nor broken */
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
+    START_CLI(&cli, "break", "--yes", "--no-4lw", "--token", token, "--timeout",
+              "60s", "--servers", proxy_hosts(proxy), path);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    ok(admin_delete(admin, node));
+    make("lock/lock-0000000000", "newer");
+    proxy_release(proxy);
+    assert_end(&cli, 65, "has let go by itself: nothing was done");
+    assert_int_equal(count_children(path), 1);
 }
 
 TEST(a_holder_that_does_not_is_told)
