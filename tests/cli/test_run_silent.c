@@ -61,6 +61,23 @@ static struct proxy *start_waiter(const char *timeout, const char *wait)
     return proxy;
 }
 
+/* What is left for the lock is no second, after which the holder is named; on a
+ * busy machine nothing is left. */
+TEST(connecting_is_a_part_of_the_wait)
+{
+    AUTO(proxy) proxy = new_proxy();
+
+    START_READY(&cli, path);
+    proxy_freeze(proxy);
+    START_FOR(&waiter, "40s", proxy_hosts(proxy), "-w", "3s", path, "true");
+    cli_wait_said(&waiter, "trying for another");
+    sleep_ms(1200);
+    proxy_heal(proxy);
+    assert_in_range(cli_end(&waiter), 69, 75);
+    assert_lacks(cli_said(&waiter), "waiting: ");
+    ok(cli_end(&cli));
+}
+
 TEST(a_waiter_says_when_servers_go_and_come)
 {
     AUTO(proxy) proxy = start_waiter("40s", "1h");
