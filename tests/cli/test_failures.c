@@ -225,7 +225,7 @@ TEST(needs_of_tls_and_sasl_are_checked_first)
 {
     cli_write(file, "\n", 0600);
     FAILS(78, "tls-password-file '", "ls --tls-password-file %s", file);
-    cli_write(file, "secret\n", 0644);
+    cli_write(file, "secret\n", 0604);
     FAILS(78, "others may read it; chmod 600", "ls --sasl-password-file %s",
           file);
     cli_write(file, "secret\n", 0600);

@@ -388,6 +388,12 @@ TEST(silent_servers_are_a_loss)
     assert_has(cli_said(&cli),
                "LOCK LOST: no answer from the servers, and the lease ends in ");
     wait_children(path, 0);
+    start_held(HOLD "echo held; read -r x; $L release; echo release $?");
+    server_pause(the_server);
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    cli_wait_said(&cli, "release 75\n");
+    server_resume(the_server);
+    assert_end(&cli, 0, "do not say that the lock is given back");
     /* who gets no signal needs no time before the end */
     start_held(HOLD_OR("--session-timeout=6s --on-loss=nothing") "echo held; "
                                                                  "read -r x");
