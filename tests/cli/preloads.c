@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -116,6 +118,23 @@ ssize_t write(int fd, const void *buf, size_t n)
         memcmp((const char *)buf + written - 4, "\n:;\n", 4) == 0)
         kill_one();
     return written;
+}
+
+/* The system log is stderr. */
+void vsyslog(int priority, const char *format, va_list args)
+{
+    (void)dprintf(STDERR_FILENO, "log %d: ", priority);
+    (void)vdprintf(STDERR_FILENO, format, args);
+    (void)dprintf(STDERR_FILENO, "\n");
+}
+
+void syslog(int priority, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsyslog(priority, format, args);
+    va_end(args);
 }
 
 /* When zk-lockctl hold has looked at all processes once, and the file $LATE is

@@ -26,7 +26,7 @@ static const struct {
 } world[] = {
     /* Readers and writers of three clients. */
     { 2, "rw/" UUID "__READ__0000000000", RECORD("11", "7", "one", "\"0x5\"") },
-    { 2, "rw/" UUID "__READ__0000000001", "__REVOKE__" },
+    { 2, "rw/" UUID "__READ__0000000001", "__REVOKE__: why" },
     { 3, "rw/" UUID "__WRIT__0000000002", RECORD("13", "9", "", "null") },
     { 1, "rw/" UUID "__WRIT__0000000003", "host-b:7" },
     { -1, "rw/notes", "not one of them" },

@@ -449,7 +449,15 @@ TEST(a_holder_is_told_the_reason)
     LOOK(75, "revoke -w 0 --reason disk\"swap %s", path);
     cli_wait_said(&cli, "asks for the lock, \"disk\"swap\"; ignored");
     wait_record("\"asked\":true,\"reason\":\"disk\\\"swap\"}");
+    LOOK(75, "revoke -w 0 --reason again %s", path);
+    cli_wait_said(&cli, "asks for the lock, \"again\"; ignored");
+    preload("log");
     LOOK(0, "break --yes --token %lld --reason moved %s", token, path);
+    (void)unsetenv("LD_PRELOAD");
+    assert_has(look_err,
+               textf("log 4: uid %d broke %s, held by ", (int)getuid(), path));
+    assert_has(look_err, textf(", token %lld, ensemble %s: moved\n", token,
+                               server_hosts(the_server)));
     assert_end(&cli, 79, "asks for the lock, \"moved\"; ignored",
                "LOCK LOST: somebody has deleted its node, /",
                ", \"moved\"; KILL to the command");
