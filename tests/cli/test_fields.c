@@ -135,21 +135,26 @@ static void make_log(void)
     log_end(file);
 }
 
-/* 101 grants, which are held for 1 to 101 ms. */
+/* 101 grants, each of which waits for the one before, up to 5050 ms, and is
+ * held for 10001 to 10101 ms. */
 static void make_grants(void)
 {
     static struct wire_out record;
     FILE *file = log_begin(cli_file("log.2"));
+    int64_t zxid = 0;
 
-    for (int i = 1; i <= 101; i++) {
-        int64_t at_ms = 1000000000000 + i * 1000;
-        const char *node = textf("/l/lock-%010d", i);
+    for (int i = 1; i <= 102; i++) {
+        int64_t at_ms = 1000000000000 + i * 10000;
 
-        out_txn(&record, 1, 1, 2 * i - 1, at_ms, 1);
-        out_create(&record, node, "me", true);
-        log_put(file, &record);
-        out_txn(&record, 1, 1, 2 * i, at_ms + i, 2);
-        out_text(&record, node);
+        if (i <= 101) {
+            out_txn(&record, 1, 1, ++zxid, at_ms, 1);
+            out_create(&record, textf("/l/lock-%010d", i), "me", true);
+            log_put(file, &record);
+        }
+        if (i == 1)
+            continue;
+        out_txn(&record, 1, 1, ++zxid, at_ms + i * (i - 1) / 2, 2);
+        out_text(&record, textf("/l/lock-%010d", i - 1));
         log_put(file, &record);
     }
     log_end(file);
