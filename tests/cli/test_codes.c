@@ -120,8 +120,9 @@ static void make_uses(void)
 TEST(the_world_is_made)
 {
     int64_t x, y;
-    static const char *const lists[] = { "dead", "ring", "free", "not-a-lock",
-                                         "closed" };
+    static const char *const lists[] = { "dead",         "ring",   "free",
+                                         "not-a-lock",   "closed", "queued",
+                                         "queued/leases" };
 
     for (size_t i = 0; i < COUNT(lists); i++)
         ok(admin_create(admin, textf("%s/%s", root, lists[i]), NULL));
@@ -140,6 +141,7 @@ TEST(the_world_is_made)
                "other");
     (void)make(admin, "two/_c_a-__READ__0000000000", RECORD("me", "7"));
     (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "81"));
+    (void)make(admin, "queued/locks/_c_" UUID "-lock-0000000000", "me");
     (void)make(admin, "dead/lock-0000000000", RECORD("me", "7"));
     (void)make(admin, "dead/lock-0000000001", RECORD("me", "7"));
     /* Its node cannot be read. */

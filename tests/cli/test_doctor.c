@@ -206,6 +206,22 @@ TEST_ROWS(doctor_finds, rows, row)
     look_play(scenes, NULL, NULL);
 }
 
+/* What is seen only by the second look may be gone soon. */
+TEST(a_finding_was_there_both_times)
+{
+    AUTO(proxy) proxy = new_proxy();
+    struct cli cli;
+
+    make("lock-0000000000", "one", 0);
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
+    START_CLI(&cli, "doctor", "--confirm", "1ms", "--timeout", "60s",
+              "--no-4lw", "--servers", proxy_hosts(proxy), look_root);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    make("lock-0000000001", "two", 0);
+    proxy_release(proxy);
+    assert_end(&cli, 1, "1 lock, 1 finding\n");
+}
+
 /* Regression: an hour ahead, it took nodes for old, and advised to break them;
  * an hour behind, it had no doubt. */
 TEST(a_wrong_clock_is_said_and_no_age_is_judged)
