@@ -21,6 +21,8 @@ TEST(a_run_that_waits_for_a_time_gives_up_after_it)
     assert_int_equal(cli_end(&cli), 69);
     assert_true(stopwatch_says(w, 0, 10000));
     assert_said(&cli, "2 refused); trying for another 500 ms");
+    START_SILENT("--timeout", "1500ms", "/a", "true");
+    assert_end(&cli, 69, "2 refused); trying for another 500 ms");
     START_SILENT("-w", "1ms", "/a", "true");
     assert_int_equal(cli_end(&cli), 69);
 }
