@@ -362,6 +362,7 @@ static bool is_asked(struct run *run)
 
     if (!atomic_exchange(&run->revoke_asked, false))
         return false;
+    run->reason[0] = '\0'; /* of an earlier request */
     for (size_t i = 0; i < run->claim.count; i++) {
         if (!read_request(run, run->claim.grants[i], &owner))
             continue;
