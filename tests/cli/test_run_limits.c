@@ -33,13 +33,18 @@ TEST(a_daemon_may_stay)
 
 TEST(not_when_it_was_ended_for_the_lock)
 {
-    START(&cli, "--keep-daemons", path, "-c",
-          COMMAND " leave; exec sleep 1000");
-    cli_wait_said(&cli, "\n");
-    pid_t pid = cli_said_pid(&cli, "");
-    delete_nth_child(path, 0);
-    assert_int_equal(cli_end(&cli), 79);
-    wait_process_gone(pid);
+    for (int asked = 0; asked < 2; asked++) {
+        START(&cli, "--keep-daemons", "--on-revoke=term", path, "-c",
+              COMMAND " leave; exec sleep 1000");
+        cli_wait_said(&cli, "\n");
+        pid_t pid = cli_said_pid(&cli, "");
+        if (asked)
+            (void)look(textf("revoke -w 0 %s", path));
+        else
+            delete_nth_child(path, 0);
+        assert_int_equal(cli_end(&cli), asked ? 80 : 79);
+        wait_process_gone(pid);
+    }
 }
 
 /* --- the label --- */
