@@ -141,7 +141,9 @@ TEST(the_world_is_made)
                "other");
     (void)make(admin, "two/_c_a-__READ__0000000000", RECORD("me", "7"));
     (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "81"));
-    (void)make(admin, "queued/locks/_c_" UUID "-lock-0000000000", "me");
+    (void)make(admin, "queued/locks/_c_" UUID "-lock-0000000000",
+               "{\"host\":\"me\",\"pid\":7,\"limit\":2,\"library\":\"zkrecipes "
+               "0.1.0\"}");
     (void)make(admin, "dead/lock-0000000000", RECORD("me", "7"));
     (void)make(admin, "dead/lock-0000000001", RECORD("me", "7"));
     /* Its node cannot be read. */
