@@ -466,6 +466,29 @@ TEST_ROWS(break_says, break_rows, row)
     assert_said(row->said, words);
 }
 
+TEST(a_clock_is_wrong_by_ten_seconds)
+{
+    struct zkr_participant node = { .session_id = 1 };
+    struct contender item = { .node = &node };
+    struct lock one = { .items = &item, .count = 1, .at_ms = NOW };
+    const struct scan scan = { .locks = &one, .count = 1, .at_ms = NOW };
+    struct client me = { .session_id = 1 };
+    const struct servers all = { .items = &me, .count = 1 };
+    const struct doctor_opts opts = { .session_id = 1, .opened_ms = NOW - 50 };
+
+    for (int64_t late = 9999; late <= 10000; late++) {
+        int64_t skew = late == 10000 ? late : 0;
+
+        node.since_ms = NOW + late;
+        assert_int_equal(doctor_skew_ms(&scan, NULL, &opts), skew);
+        node.since_ms = 0;
+        me.since_ms = NOW + late;
+        assert_int_equal(doctor_skew_ms(&scan, &all, &opts), skew);
+        me.since_ms = NOW - 50 - late;
+        assert_int_equal(doctor_skew_ms(&scan, &all, &opts), -skew);
+    }
+}
+
 TEST(a_note_is_there_once)
 {
     struct notes notes = { .count = 0 };
