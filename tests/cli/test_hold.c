@@ -292,7 +292,7 @@ TEST_ROWS(the_shell_gets_a_TERM, shells, shell)
 
 TEST(processes_of_the_shell_get_a_TERM_too)
 {
-    start(HOLD "setsid sleep 1000 & echo pid $!; wait");
+    start(HOLD "setsid sleep 1000 & kill -STOP $!; echo pid $!; wait");
     cli_wait_said(&cli, "\n");
     pid_t child = cli_said_pid(&cli, "pid ");
     assert_int_not_equal(process_state(child), 0);
