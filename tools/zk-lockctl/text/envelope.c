@@ -19,7 +19,7 @@ bool output_is_json(const struct lockctl *ctl)
 
 static const struct {
     int code;
-    const char *name; /* NULL: of run and metrics, or no failure */
+    const char *name; /* NULL: of run and metrics, no failure, or no output */
     const char *meaning;
 } codes[] = {
     { 0, NULL, "done" },
@@ -32,7 +32,7 @@ static const struct {
     { EX_UNAVAILABLE, "unavailable", "no server can be reached" },
     { EX_SOFTWARE, "internal", "internal error" },
     { EX_CANTCREAT, NULL, "no node can be created, or metrics cannot listen" },
-    { EX_IOERR, "not_written", "the output cannot be written" },
+    { EX_IOERR, NULL, "the output cannot be written" },
     { EX_TEMPFAIL, "not_acquired",
       "the lock was not acquired (run -E CODE: that code)" },
     { EX_NOPERM, "forbidden", "credentials or ACLs forbid it" },
