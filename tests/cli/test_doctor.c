@@ -212,12 +212,12 @@ TEST(a_finding_was_there_both_times)
     AUTO(proxy) proxy = new_proxy();
     struct cli cli;
 
-    make("lock-0000000000", "one", 0);
+    (void)look_make(admin, node_path("lock-0000000000"), "one", 0);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
     START_CLI(&cli, "doctor", "--confirm", "1ms", "--timeout", "60s",
               "--no-4lw", "--servers", proxy_hosts(proxy), look_root);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    make("lock-0000000001", "two", 0);
+    (void)look_make(admin, node_path("lock-0000000001"), "two", 0);
     proxy_release(proxy);
     assert_end(&cli, 1, "1 lock, 1 finding\n");
 }
