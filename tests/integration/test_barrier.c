@@ -291,6 +291,9 @@ TEST(one_alone_need_not_wait)
         assert_int_equal(zkr_double_barrier_leave(member, 0), ZKR_ENOTHELD);
         assert_false(is_there(ready));
     }
+    ok(zkr_double_barrier_enter(member, 0));
+    ok(admin_delete_tree(admin, path));
+    assert_int_equal(zkr_double_barrier_leave(member, 0), ZKR_ELOST);
     assert_string_equal(zkr_double_barrier_path(member), path);
 }
 

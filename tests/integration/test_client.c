@@ -231,6 +231,10 @@ TEST(paths_are_below_the_chroot)
     assert_string_equal(reply->names[0], "n-0000000000");
     zkr_reply_free(reply);
     assert_int_equal(zkr_session_get(inner, dir, 0, NULL), ZKR_ZNONODE);
+    AUTO(txn) t = NEW(txn, inner, NULL);
+    ok(zkr_txn_create(t, "/made", "", 0, NULL));
+    ok(zkr_txn_commit(t, 0));
+    assert_string_equal(zkr_txn_path(t, 0), "/made");
 }
 
 /* -- faults ---------------------------------------------------------------- */
@@ -324,6 +328,9 @@ TEST(callbacks_tell_the_outcome)
     assert_int_equal(recorded(a.recorder, i++), ZKR_OK);
     assert_string_equal(a.data, "abc");
     ok(zkr_session_set_async(s, in_dir("a"), "x", 1, 7, 0, on_answer, &a));
+    assert_int_equal(recorded(a.recorder, i++), ZKR_ZBADVERSION);
+    ok(set(dir, "x"));
+    ok(zkr_session_set_async(s, dir, "y", 1, 0, 0, on_answer, &a));
     assert_int_equal(recorded(a.recorder, i++), ZKR_ZBADVERSION);
     ok(zkr_session_exists_async(s, in_dir("a"), 0, on_answer, &a));
     assert_int_equal(recorded(a.recorder, i++), ZKR_OK);

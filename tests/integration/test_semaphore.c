@@ -61,6 +61,7 @@ TEST(as_many_as_the_limit_hold_at_once)
     zkr_grant *held[3] = { take(sem), take(other), take(sem) };
     zkr_grant *g = NULL;
 
+    assert_has(zkr_grant_record(held[0]), "\"limit\":3");
     for (int i = 0; i < 2; i++) {
         assert_int_equal(zkr_semaphore_acquire(other, GIVE_UP_MS, &g),
                          ZKR_ETIMEDOUT);
@@ -559,6 +560,7 @@ TEST(a_shared_limit_can_be_changed)
     AUTO(semaphore) other = new_shared(theirs, 7);
     assert_int_equal(zkr_semaphore_limit(other), 1);
     held[0] = take(sem);
+    assert_lacks(zkr_grant_record(held[0]), "limit");
     for (unsigned char limit = 2; limit < 4; limit++) {
         start(&w, other);
         wait_children(leases, 2);

@@ -442,8 +442,13 @@ TEST(an_unreadable_node_is_told_when_it_is_readable)
                            { "world", "anyone" } };
     struct ACL_vector closed = { 1, &writers };
 
+    AUTO(log) early = watch(ZKR_WATCH_DATA);
+    expect(early, 0, ZKR_WATCH_FIRST, ZNONODE, "");
+    disconnect(proxy, s);
     create(path, "a");
     assert_int_equal(admin_set_acl(admin, path, &closed), ZOK);
+    connect_again(proxy, s);
+    expect(early, 1, ZKR_WATCH_CHANGED, ZNOAUTH, "");
     int refused = zkr_session_exists(s, path, SOON_MS, NULL);
     assert_true(refused == ZOK || refused == ZNOAUTH);
     AUTO(log) data = watch(ZKR_WATCH_DATA);

@@ -147,6 +147,9 @@ TEST(arguments_of_a_create)
     REFUSED(
         ZKR_ETOOLONG,
         create(far, OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL)));
+    REFUSED(ZKR_ETOOLONG,
+            create(far, OPTS(create, .mode = ZKR_CREATE_TTL_SEQUENTIAL,
+                             .ttl_ms = 1)));
     INVALID(create("/x", OPTS(create, .acl = "nobody")));
     INVALID(create("/x", &short_opts));
     INVALID(create("/x", OPTS(create, .mode = (enum zkr_create_mode)7)));

@@ -226,6 +226,8 @@ TEST(of_two_clients_both_must_hear)
                       ZKR__DIALECT_ZKRECIPES));
     assert_true(
         hears("_c_" UUID "-lock-0000000001", "lock-", ZKR__DIALECT_CURATOR));
+    assert_true(hears("_c_" UUID "-__READ__0000000001", "__READ__",
+                      ZKR__DIALECT_CURATOR));
     assert_false(
         hears("_c_" UUID "-lock-0000000001", "lock-", ZKR__DIALECT_OTHER));
 }

@@ -181,10 +181,8 @@ static void *try_main(void *fence)
     return rc;
 }
 
-TEST(a_thread_does_not_wait_for_ever)
+static void other_threads_are_kept_out(zkr_fence *f)
 {
-    zkr_fence *f = open_fence();
-
     ok(zkr_fence_begin(f, 5, 0, 0));
     pthread_t thread = thread_start(try_main, f);
     void *rc = thread_join(thread);
@@ -192,6 +190,12 @@ TEST(a_thread_does_not_wait_for_ever)
     assert_int_equal(((int *)rc)[1], ZKR_ETIMEDOUT);
     zkr_fence_end(f);
     zkr_fence_free(f);
+}
+
+TEST(a_thread_does_not_wait_for_ever)
+{
+    other_threads_are_kept_out(open_fence());
+    other_threads_are_kept_out(NEW(fence, NULL));
 }
 
 static int accept_shared(zkr_fence *f)

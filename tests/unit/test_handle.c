@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "client.h"
 #include "opened.h"
+#include "session/reason.h"
+#include "session/session.h"
 
 /* Ends a test that hangs. */
 enum { PATIENCE_S = 60 };
@@ -29,6 +31,58 @@ WRAP(int, pthread_create,
 }
 
 FIXTURE(client_reset, NULL)
+
+/* -- what it tells --------------------------------------------------------- */
+
+TEST(a_new_connection_forgets_what_was_in_the_way)
+{
+    AUTO(session) s = open_session(0);
+    char text[ZKR__WHY_MAX];
+
+    client_says(ZKR__ZK_DISCONNECTED);
+    await_state(s, ZKR_SESSION_SUSPENDED);
+    zkr__session_lock(s);
+    zkr__reason_set_locked(s, ZKR_CAUSE_REFUSED, "h:1", "");
+    zkr__session_unlock(s);
+    client_says(ZKR__ZK_CONNECTED);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    assert_string_equal(zkr__reason_all_locked(s, text), "");
+}
+
+TEST(permissions_that_may_not_be_read_are_told)
+{
+    AUTO(session) s = open_session(0);
+
+    client_answers(ZKR__ZK_GET_ACL, ZKR_ZNOAUTH);
+    AUTO(participants) list =
+        MADE(participants, participants_list, s, "/lock",
+             OPTS(participants, .flags = ZKR_PARTICIPANTS_ACL));
+    assert_int_equal(list->acl_error, ZKR_ZNOAUTH);
+}
+
+TEST(a_leader_waits_in_vain_by_its_timeout)
+{
+    AUTO(session) s = open_session_with(OPTS(session, .reply_timeout_ms = 1));
+    AUTO(leader) l = NEW(leader, s, "/lock", NULL, NULL, NULL);
+
+    client_stops_at(ZKR__ZK_CREATE);
+    ok(zkr_leader_campaign(l));
+    assert_int_equal(zkr_leader_wait(l, 0), ZKR_ZOPERATIONTIMEOUT);
+    assert_int_equal(zkr_leader_wait(l, 1), ZKR_ETIMEDOUT);
+    client_goes_on();
+}
+
+TEST(a_grant_that_is_told_to_nobody_goes_back)
+{
+    AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
+    AUTO(mutex) m = new_mutex(s);
+
+    ok(zkr_mutex_acquire_async(m, -1, NULL, NULL, NULL));
+    client_await_rest();
+    ok(zkr_session_dispatch(s));
+    client_await_rest();
+    assert_int_equal(client_requests(ZKR__ZK_DELETE), 1);
+}
 
 /* -- the beginning -------------------------------------------------------- */
 
