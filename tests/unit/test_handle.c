@@ -454,6 +454,28 @@ TEST(a_break_that_was_put_off_has_broken_nothing)
     client_answers(ZKR__ZK_DELETE, ZKR_OK);
 }
 
+static void *end_meanwhile(void *s)
+{
+    client_await_stop();
+    finds_it_ended(s);
+    AWAIT(client_handles() >= 2);
+    client_goes_on();
+    return NULL;
+}
+
+TEST(a_break_that_its_session_cut_off_looks_again)
+{
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) m = new_mutex(s);
+    AUTO(grant) g = acquire(m);
+
+    client_closes(true, true);
+    client_stops_at(ZKR__ZK_DELETE);
+    pthread_t thread = thread_start(end_meanwhile, s);
+    ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 5000));
+    thread_join(thread);
+}
+
 /* -- ghosts --------------------------------------------------------------- */
 
 static const char *const one_and_a_ghost[] = { "one-lock-0000000001",
