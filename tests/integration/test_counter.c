@@ -390,6 +390,15 @@ TEST(after_some_rounds_in_vain_there_is_a_mutex)
     assert_int_equal(add(c, 1), 3);
     assert_true(mutex_was_taken());
     wait_children(lock_path, 0); /* and is given back */
+    AUTO(counter) usual =
+        NEW(counter, s, path, OPTS(counter, .lock_path = lock_path));
+    for (int vain = 9; vain <= 10; vain++) {
+        proxy_reset_counts(proxy);
+        for (int i = 1; i <= vain; i++)
+            proxy_rule_error(proxy, ZOO_SETDATA_OP, i, ZBADVERSION);
+        (void)add(usual, 1);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), vain - 9);
+    }
 }
 
 static void in_vain(void)

@@ -841,6 +841,7 @@ TEST(why_there_is_no_connection_is_told)
     zkr_log_set(ZKR_LOG_WARNING, count_line, flood);
     for (int round = 0; round < 2; round++) {
         size_t from = recorder_count(lines);
+        int64_t before = now_ms();
 
         server_kill9(the_server);
         wait_session_state(s, ZKR_SESSION_SUSPENDED);
@@ -851,6 +852,7 @@ TEST(why_there_is_no_connection_is_told)
         assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));
         ok(zkr_session_last_error(s, &error));
         assert_int_equal(error.cause, ZKR_CAUSE_REFUSED);
+        assert_in_range(error.age_ms, 0, now_ms() - before);
         assert_string_equal(error.server, server_session_hosts(the_server));
         struct zkr_counters n = session_stats(s);
         assert_true(n.causes[ZKR_CAUSE_REFUSED] > 1);

@@ -95,7 +95,8 @@ TEST(a_wait_is_counted_with_its_time)
     struct zkr_counters n = lock_stats(m);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.grants, 1);
-    assert_true(n.wait_us > 0);
+    assert_int_equal(n.wait_us_log2[63 - __builtin_clzll(n.wait_us)], 1);
+    assert_int_equal(n.hold_us_log2[63 - __builtin_clzll(n.hold_us | 1)], 1);
     assert_true(n.wait_us + n.hold_us <=
                 (uint64_t)stopwatch_stop(watch).took_ns / 1000);
     assert_sums(&n, 0, 0);

@@ -34,6 +34,16 @@ FIXTURE(client_reset, NULL)
 
 /* -- what it tells --------------------------------------------------------- */
 
+TEST(zero_is_the_default)
+{
+    AUTO(session) s = open_session(0);
+
+    assert_int_equal(s->opts.session_timeout_ms, 10000);
+    assert_int_equal(s->opts.connect_timeout_ms, 15000);
+    assert_int_equal(s->opts.reply_timeout_ms, 5000);
+    assert_int_equal(s->opts.log_level, ZKR_LOG_WARNING);
+}
+
 TEST(a_new_connection_forgets_what_was_in_the_way)
 {
     AUTO(session) s = open_session(0);
@@ -43,6 +53,8 @@ TEST(a_new_connection_forgets_what_was_in_the_way)
     await_state(s, ZKR_SESSION_SUSPENDED);
     zkr__session_lock(s);
     zkr__reason_set_locked(s, ZKR_CAUSE_REFUSED, "h:1", "");
+    zkr__reason_set_locked(s, ZKR_CAUSE_SILENT, "h:1", "");
+    assert_lacks(zkr__reason_all_locked(s, text), "refuses");
     zkr__session_unlock(s);
     client_says(ZKR__ZK_CONNECTED);
     await_state(s, ZKR_SESSION_RECONNECTED);
@@ -64,12 +76,43 @@ TEST(a_leader_waits_in_vain_by_its_timeout)
 {
     AUTO(session) s = open_session_with(OPTS(session, .reply_timeout_ms = 1));
     AUTO(leader) l = NEW(leader, s, "/lock", NULL, NULL, NULL);
+    AUTO(mutex) m = new_mutex(s);
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
+    zkr_grant *none;
 
     client_stops_at(ZKR__ZK_CREATE);
     ok(zkr_leader_campaign(l));
     assert_int_equal(zkr_leader_wait(l, 0), ZKR_ZOPERATIONTIMEOUT);
     assert_int_equal(zkr_leader_wait(l, 1), ZKR_ETIMEDOUT);
+    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_ZOPERATIONTIMEOUT);
+    ok(zkr_lockable_stats(m, &n));
+    assert_int_equal(n.timeouts, 1);
     client_goes_on();
+}
+
+TEST(a_shared_limit_is_the_last_number_that_was_there)
+{
+    static const struct {
+        const char *data;
+        uint32_t limit;
+    } rows[] = {
+        { "\1\1\1\1", 0x01010101 },
+        { "three", 0x01010101 },
+        { "", 0x01010101 },
+        { "\xff\xff\xff\xff", 0 },
+    };
+    AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
+    client_changes_node("four");
+    AUTO(semaphore) sem =
+        NEW(semaphore, s, "/a", 1, OPTS(lockable, .limit_path = "/n"));
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        client_await_rest();
+        client_changes_node(rows[i].data);
+        client_await_rest();
+        ok(zkr_session_dispatch(s));
+        assert_int_equal(zkr_semaphore_limit(sem), rows[i].limit);
+    }
 }
 
 TEST(a_grant_that_is_told_to_nobody_goes_back)
