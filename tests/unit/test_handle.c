@@ -90,6 +90,40 @@ TEST(a_leader_waits_in_vain_by_its_timeout)
     client_goes_on();
 }
 
+TEST(a_leave_ends_as_its_release)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(leader) l = NEW(leader, s, "/lock", NULL, NULL, NULL);
+
+    ok(zkr_leader_campaign(l));
+    ok(zkr_leader_wait(l, -1));
+    client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
+    assert_int_equal(zkr_leader_leave(l), ZKR_ZNOAUTH);
+}
+
+static void *write_it(void *s)
+{
+    static int rc;
+
+    rc = zkr_session_set(s, "/x", "", 0, -1, -1, NULL);
+    return &rc;
+}
+
+TEST(a_write_under_way_is_unknown_at_each_end)
+{
+    zkr_session *s = open_session(0);
+
+    client_closes(false, false);
+    client_stops_at(ZKR__ZK_SET);
+    assert_int_equal(zkr_session_set(s, "/x", "", 0, -1, 50, NULL),
+                     ZKR_EUNKNOWN);
+    assert_int_equal(zkr_session_get(s, "/x", 1, NULL), ZKR_EUNREACHABLE);
+    pthread_t thread = thread_start(write_it, s);
+    AWAIT(client_requests(ZKR__ZK_SET) == 2);
+    assert_int_equal(zkr_session_close(s), ZKR_EPENDING);
+    assert_int_equal(*(int *)thread_join(thread), ZKR_EUNKNOWN);
+}
+
 TEST(a_shared_limit_is_the_last_number_that_was_there)
 {
     static const struct {
