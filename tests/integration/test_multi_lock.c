@@ -262,6 +262,7 @@ TEST(each_release_is_tried)
     wait_grant_state(grants[0], ZKR_GRANT_LOST);
     ok(zkr_grant_release(grants[2]));
     assert_int_equal(zkr_grants_release(grants, 3), ZKR_ENOTHELD);
+    assert_has(zkr_error_detail(), paths[2]); /* the first that failed */
     zkr_grants_free(grants, 3);
 }
 

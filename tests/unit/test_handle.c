@@ -58,7 +58,9 @@ TEST(a_new_connection_forgets_what_was_in_the_way)
     zkr__session_unlock(s);
     client_says(ZKR__ZK_CONNECTED);
     await_state(s, ZKR_SESSION_RECONNECTED);
+    zkr__session_lock(s);
     assert_string_equal(zkr__reason_all_locked(s, text), "");
+    zkr__session_unlock(s);
 }
 
 TEST(permissions_that_may_not_be_read_are_told)
@@ -88,6 +90,43 @@ TEST(a_leader_waits_in_vain_by_its_timeout)
     ok(zkr_lockable_stats(m, &n));
     assert_int_equal(n.timeouts, 1);
     client_goes_on();
+}
+
+TEST(a_lost_grant_is_to_be_released_as_often)
+{
+    AUTO(session) s = open_session(0);
+    AUTO(reentrant_mutex) m = NEW(reentrant_mutex, s, "/lock", NULL);
+    zkr_grant *g = NULL;
+
+    ok(zkr_reentrant_mutex_acquire(m, -1));
+    ok(zkr_lockable_acquire(m, NULL, -1, &g));
+    client_says(ZKR__ZK_EXPIRED);
+    AWAIT(zkr_grant_state(g) == ZKR_GRANT_LOST);
+    for (uint32_t depth = 2; depth-- > 0;) {
+        assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+        assert_int_equal(zkr_grant_depth(g), depth);
+        zkr_grant_free(g);
+    }
+}
+
+TEST(credentials_that_are_not_given_stay)
+{
+    AUTO(session) s = open_session_with(
+        OPTS(session, .auth_scheme = "digest", .auth = "a:b"));
+
+    s->opts.sasl_user = strdup("u"); /* this client has no SASL */
+    s->opts.sasl_password = strdup("p");
+    ok(zkr_session_set_credentials(
+        s, OPTS(session, .sasl_user = "v", .sasl_password = "q")));
+    assert_string_equal(s->credentials->auth, "a:b");
+    s->opts.sasl_password_file = strdup("f");
+    assert_int_equal(
+        zkr_session_set_credentials(s, OPTS(session, .sasl_password = "r")),
+        ZKR_EINVAL);
+    ok(zkr_session_set_credentials(
+        s, OPTS(session, .auth_scheme = "digest", .auth = "c:d")));
+    assert_string_equal(s->credentials->user, "v");
+    assert_string_equal(s->credentials->password, "q");
 }
 
 TEST(a_leave_ends_as_its_release)
