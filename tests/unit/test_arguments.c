@@ -370,6 +370,16 @@ TEST(what_is_at_a_limit_is_taken)
     zkr_grant *g =
         GRANT(lockable_acquire, own, OPTS(acquire, .owner = ZKR_OWNER_MAX), -1);
     give_back(g);
+    make_far();
+    far[ZKR_PATH_MAX - 10] = '\0';
+    ok(create(far, OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL)));
+    const char *twice = textf("/%0*d/lock-1", 2 * ZKR_PATH_MAX - 8, 0);
+    ok(zkr_session_get(s, twice, -1, NULL));
+    ok(zkr_participants_revoke(s, twice));
+    AUTO(watch) w =
+        MADE(watch, session_watch, s, twice, ZKR_WATCH_DATA, NULL, NULL, NULL);
+    AUTO(semaphore) sem = NEW(semaphore, s, "/a", ZKR_SEMAPHORE_MAX, NULL);
+    client_await_rest();
     sent = count_sent();
 }
 
