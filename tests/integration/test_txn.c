@@ -108,6 +108,7 @@ TEST(one_operation_is_a_transaction_too)
     ok(zkr_txn_check(t, in_dir("none"), ZKR_ANY_VERSION));
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
     assert_int_equal(zkr_txn_failed(t), 0);
+    assert_lacks(zkr_error_detail(), "operation");
     zkr_txn_free(t);
     t = new_txn();
     ok(zkr_txn_set(t, dir, "new", 3, 0));

@@ -41,6 +41,7 @@ TEST(zero_is_the_default)
     assert_int_equal(s->opts.session_timeout_ms, 10000);
     assert_int_equal(s->opts.connect_timeout_ms, 15000);
     assert_int_equal(s->opts.reply_timeout_ms, 5000);
+    assert_int_equal(s->opts.lease_hops, 1);
     assert_int_equal(s->opts.log_level, ZKR_LOG_WARNING);
 }
 

@@ -42,6 +42,7 @@ TEST(new_ring_is_empty)
 {
     struct numbers ring = { 0 };
 
+    assert_int_equal(ZKR__RING_MAX, 16); /* as session.h says */
     assert_empty(&ring);
 }
 
