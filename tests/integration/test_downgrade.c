@@ -79,7 +79,7 @@ TEST(a_downgrade_on_any_thread_is_for_the_owner_with_a_number)
     struct change c = { .lock = nested };
 
     ok(acquire_of(nested, 7, ZKR_EXCLUSIVE, &c.writing));
-    thread_join(thread_start(downgrade_main, &c));
+    on_thread(downgrade_main, &c);
     ok(c.rc);
     zkr_grant_free(c.writing);
     zkr_grant *found = GRANT(lockable_grant, nested,
@@ -326,20 +326,12 @@ TEST(a_callback_does_not_downgrade)
     zkr_rwlock_free(c.lock);
 }
 
-static void *downgrade_elsewhere(void *arg)
-{
-    struct change *c = arg;
-
-    c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
-    return NULL;
-}
-
 TEST(only_the_owner_downgrades_a_reentrant_lock)
 {
     AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
     struct change c = { .lock = l, .writing = write_lock(l) };
 
-    on_thread(downgrade_elsewhere, &c);
+    on_thread(downgrade_main, &c);
     assert_int_equal(c.rc, ZKR_ENOTOWNER);
     assert_null(c.reading);
     assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
@@ -353,7 +345,7 @@ TEST(any_thread_downgrades_a_plain_lock)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
 
-    on_thread(downgrade_elsewhere, &c);
+    on_thread(downgrade_main, &c);
     assert_int_equal(c.rc, ZKR_OK);
     zkr_grant_free(c.writing);
     assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &nil),

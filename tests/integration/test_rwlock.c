@@ -27,6 +27,7 @@ TEST(readers_share_and_a_writer_is_alone)
     assert_int_equal(count_children(dir), 0);
 }
 
+/* zk-ruby: shared, exclusive, shared acts as a queue. */
 TEST(no_reader_overtakes_a_writer_that_waits)
 {
     zkr_grant *first = read_lock(lock);
@@ -60,6 +61,8 @@ TEST(a_writer_waits_for_every_reader_before_it)
     release(hand_on(readers[1], &writer));
 }
 
+/* kazoo test_rw_lock: its reader saw the writer behind it, and waited (#649).
+ */
 TEST(readers_behind_one_writer_all_get_in)
 {
     enum { N = 5 };
@@ -78,36 +81,6 @@ TEST(readers_behind_one_writer_all_get_in)
         release(readers[i].grant);
     }
     release(granted(&last));
-}
-
-/* kazoo test_rw_lock: its reader saw the writer behind it, and waited (#649).
- */
-TEST(a_reader_does_not_wait_for_a_writer_behind_it)
-{
-    zkr_grant *first = write_lock(lock);
-    struct waiter reader;
-    struct waiter writer;
-
-    queue_up(&reader, by_reading, rival);
-    queue_up(&writer, by_writing, lock);
-    first = hand_on(first, &reader);
-    still_waits(&writer);
-    release(hand_on(first, &writer));
-}
-
-/* zk-ruby: shared, exclusive, shared acts as a queue. */
-TEST(reader_writer_reader_take_turns)
-{
-    zkr_grant *first = read_lock(lock);
-    struct waiter writer;
-    struct waiter reader;
-
-    queue_up(&writer, by_writing, rival);
-    queue_up(&reader, by_reading, visitor);
-    still_waits(&reader);
-    first = hand_on(first, &writer);
-    still_waits(&reader);
-    release(hand_on(first, &reader));
 }
 
 TEST(a_reader_behind_two_writers_waits_for_both)
@@ -876,21 +849,6 @@ TEST(contenders_of_other_clients_are_waited_for)
             is_refused(by_reading);
         assert_int_equal(admin_delete(admin, created), ZOK);
     }
-}
-
-/* Two programs that name their nodes differently share one lock. */
-TEST(layouts_exclude_each_other)
-{
-    AUTO(rwlock) kazoo = new_rwlock(s, ZKR_KAZOO_LAYOUT);
-    zkr_grant *g = write_lock(kazoo);
-
-    is_refused(by_reading);
-    is_refused(by_writing);
-    release(g);
-    g = read_lock(kazoo);
-    release(read_lock(visitor));
-    is_refused(by_writing);
-    release(g);
 }
 
 int main(void)
