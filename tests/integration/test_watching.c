@@ -397,13 +397,6 @@ TEST(children_are_told_by_name)
     expect(log, 8, ZKR_WATCH_CHANGED, ZOK, "c ");
 }
 
-TEST(a_node_that_is_there_is_told_first)
-{
-    AUTO(log) log = watch_new("a");
-
-    expect_no_more(log, 1);
-}
-
 /* The node is created between the read that misses it and the one that waits
  * for it. */
 TEST(a_creation_in_between_is_not_missed)
