@@ -11,9 +11,6 @@
  * transactions. */
 #define LONG_MS 12000
 
-/* Of the client. */
-extern ZOOAPI ZooLogLevel logLevel;
-
 static char data[96]; /* a node with the text "old", as the admin knows it */
 
 /* So many transactions are not taken by the client; see meson.build. */
@@ -532,18 +529,6 @@ TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
     ok(set(g, "new"));
     assert_true(proxy_rule_done(proxy));
     node_has(data, "new");
-    release(g);
-}
-
-TEST_WITH(a_quiet_log_of_the_client_stays_quiet, setup, usual_teardown)
-{
-    zkr_grant *g = acquire(m);
-
-    for (int i = 0; i < 2; i++) {
-        ok(set(g, "quiet"));
-        assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
-    }
-    node_has(data, "quiet");
     release(g);
 }
 

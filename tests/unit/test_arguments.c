@@ -452,7 +452,7 @@ TEST(arguments_of_a_list)
     for (size_t i = 0; i < COUNT(bad); i++)
         REFUSED(ZKR_EPATH, list(bad[i], NULL));
     INVALID(list("/a", &sizeless));
-    INVALID(list("/a", OPTS(participants, .flags = 0x80)));
+    INVALID(list("/a", OPTS(participants, .flags = 1u << 3)));
     INVALID(list("/a", OPTS(participants, .reserved = 1)));
     INVALID(zkr_participants_list(s, "/a", NULL, NULL));
 }
@@ -487,6 +487,7 @@ TEST(nothing_has_no_parts)
 {
     assert_int_equal(zkr_grant_token(NULL), 0);
     assert_int_equal(zkr_grant_handoff(NULL), 0);
+    assert_int_equal(zkr_grant_valid_until(NULL), 0);
     assert_null(zkr_grant_record(NULL));
     assert_null(zkr_grant_node(NULL));
     assert_null(zkr_lockable_path(NULL));
