@@ -223,20 +223,6 @@ TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup,
     release(next);
 }
 
-TEST(a_lost_grant_asks_nobody)
-{
-    AUTO(grant) g = acquire(m);
-
-    expire_and_wait(s);
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    settle(s);
-    proxy_reset_counts(proxy);
-    assert_int_equal(set(g, "late"), ZKR_ELOST);
-    assert_non_null(
-        strstr(zkr_error_detail(), "the servers have ended the session"));
-    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
-}
-
 /* -- nobody can tell ------------------------------------------------------ */
 
 /* The answer that says "not now" comes when the caller has gone. The caller was

@@ -381,6 +381,7 @@ TEST(a_grant_without_its_node_writes_nothing)
     await_state(ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
                      ZKR_ELOST);
+    assert_has(zkr_error_detail(), "the servers have ended the session");
     assert_int_equal(zkr_grant_guarded_delete(g, "/data", -1, -1), ZKR_ELOST);
     assert_int_equal(client_requests(ZKR__ZK_MULTI), 1);
 }
