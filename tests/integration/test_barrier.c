@@ -198,8 +198,6 @@ TEST(the_end_of_the_session_ends_a_wait)
     wait_watches(1);
     (void)zkr_session_close(s);
     assert_int_equal(call_join(&waiting), ZKR_ECLOSED);
-    assert_int_equal(zkr_barrier_wait(barrier, -1), ZKR_ECLOSED);
-    assert_int_equal(zkr_barrier_set(barrier, -1), ZKR_ECLOSED);
     zkr_barrier_free(barrier);
     barrier = NULL;
     s = NULL;
@@ -776,7 +774,6 @@ TEST(the_end_of_the_session_ends_an_entry)
     wait_watches(1);
     (void)zkr_session_close(s);
     assert_int_equal(call_join(&caller), ZKR_ECLOSED);
-    assert_int_equal(zkr_double_barrier_enter(member, -1), ZKR_ECLOSED);
     zkr_double_barrier_free(member);
     zkr_barrier_free(barrier);
     barrier = NULL;

@@ -12,25 +12,6 @@ static int64_t czxid(const char *node)
 
 FIXTURE(onlooker_setup, onlooker_teardown)
 
-TEST(a_broken_holder_is_lost_and_the_next_holds)
-{
-    AUTO(session) other = open_session();
-    AUTO(mutex) next = new_mutex(other, path);
-    zkr_grant *g = acquire(m);
-    struct waiter w;
-
-    waiter_queue(&w, next);
-    ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_DELETED);
-    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-    assert_non_null(strstr(zkr_error_detail(), ": its node was deleted"));
-    assert_int_equal(zkr_grant_check(w.grant), ZKR_OK);
-    zkr_grant_free(g);
-    release(w.grant);
-}
-
 TEST(another_token_breaks_nothing)
 {
     zkr_grant *g = acquire(m);

@@ -247,8 +247,6 @@ TEST(closing_the_session_ends_grants_and_waits_of_both_modes)
     assert_int_equal(waiter_join(&reader), ZKR_ECLOSED);
     assert_int_equal(zkr_grant_state(reading), ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_release(also), ZKR_ELOST);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, -1, &nil), ZKR_ECLOSED);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, -1, &nil), ZKR_ECLOSED);
     assert_int_equal(count_children(dir), 0);
 }
 

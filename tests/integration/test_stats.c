@@ -312,7 +312,6 @@ TEST(a_snapshot_needs_a_size_and_a_handle)
     assert_int_equal(zkr_session_stats(NULL, &n), ZKR_EINVAL);
     assert_int_equal(n.size, sizeof(n));
     assert_int_equal(n.acquires + n.expiries, 0);
-    assert_int_equal(zkr_lockable_stats(NULL, &n), ZKR_EINVAL);
 }
 
 TEST(a_lock_tells_after_its_session_was_closed)
