@@ -159,6 +159,28 @@ TEST(failed_claims_do_not_take_the_first_lease_away)
     release(g);
 }
 
+TEST(a_lease_after_a_wait_has_no_hole)
+{
+    struct waiter w;
+
+    sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
+    zkr_grant *g = acquire(rival);
+    waiter_start(&w, m, -1);
+    sleep_ms(LEASE_MS);
+    proxy_reset_counts(proxy);
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    /* The session has sent no write for long, and the grant still begins with a
+     * lease. */
+    assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
+    int64_t end = boot_ms() + 4 * LEASE_MS / 3;
+    while (boot_ms() < end) {
+        ok(zkr_grant_check(w.grant));
+        sleep_ms(10);
+    }
+    release(w.grant);
+}
+
 static int requests_of_a_short_hold(int64_t silence_ms)
 {
     sleep_ms(silence_ms);
