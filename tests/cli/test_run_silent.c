@@ -63,8 +63,8 @@ static struct proxy *start_waiter(const char *timeout, const char *wait)
     return proxy;
 }
 
-/* What is left for the lock is no second, after which the holder is named; on a
- * busy machine nothing is left. */
+/* The connection takes so long that less than a second is left to wait for the
+ * lock, so the holder is not named yet; on a busy machine nothing is left. */
 TEST(connecting_is_a_part_of_the_wait)
 {
     AUTO(proxy) proxy = new_proxy();
@@ -75,7 +75,8 @@ TEST(connecting_is_a_part_of_the_wait)
     cli_wait_said(&waiter, "trying for another");
     sleep_ms(1200);
     proxy_heal(proxy);
-    assert_in_range(cli_end(&waiter), 69, 75);
+    int code = cli_end(&waiter);
+    assert_true(code == 75 || code == 69);
     assert_lacks(cli_said(&waiter), "waiting: ");
     ok(cli_end(&cli));
 }
