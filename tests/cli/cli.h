@@ -12,7 +12,7 @@
 /* Runs all tests, as run_with_server(), with a directory for their files. A
  * program without a main() does that. */
 int cli_run(const struct server_opts *opts);
-/* What begins and ends them all; NULL: nothing. */
+/* The steps before and after all tests; NULL: none. */
 extern test_step *cli_first, *cli_last;
 #define GROUP(first_step, last_step)                                           \
     __attribute__((constructor)) static void test_group(void)                  \

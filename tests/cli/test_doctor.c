@@ -174,7 +174,7 @@ static const struct row {
     /* One thread that holds and waits in the same lock. */
     { "a_deadlock", "a lock/lock-0000000000 " RECORD "|a lock/lock-0000000001 " RECORD, "-v",
       1, "deadlock: h:1/7 p", "Cure: zk-lockctl deadlocks", "mixed" },
-    /* What may be one. */
+    /* A client that waits behind its own node may be deadlocked. */
 #define ITSELF "a lock/lock-0000000000 me|a lock/lock-0000000001 me"
     { "a_wait_behind_its_own_node", ITSELF, "--older 1ms",
       1, "/lock: own-node: me has waited for ", " behind a node of its own session", "/lock: deadlock" },
@@ -206,7 +206,7 @@ TEST_ROWS(doctor_finds, rows, row)
     look_play(scenes, NULL, NULL);
 }
 
-/* What is seen only by the second look may be gone soon. */
+/* A finding that only the second look sees may be gone soon. */
 TEST(a_finding_was_there_both_times)
 {
     AUTO(proxy) proxy = new_proxy();

@@ -423,8 +423,8 @@ TEST(text_of_others_is_escaped)
     }
 }
 
-/* What is told, in whole tables, of who was asked and broken, who released, who
- * gave up, and who is there before a gap and behind it. */
+/* Whole tables tell who was asked and broken, who released, who gave up, and
+ * who is there before a gap and behind it. */
 #define GAP                                                                    \
     "note: nothing is known between " MINUTE ":48.000Z (0x8) and " MINUTE      \
     ":59.000Z (0x13): transactions are missing\n"

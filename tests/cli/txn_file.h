@@ -16,7 +16,7 @@ struct word {
  * words. */
 void spell_out(char *text, size_t size, const char *from,
                const struct word *words);
-/* What a test has said, which must be a text, spelled out. */
+/* say() adds to it; assert_said() spells out a text and compares them. */
 extern char said[8192];
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void assert_said(const char *want, const struct word *words);

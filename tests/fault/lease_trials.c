@@ -99,7 +99,7 @@ static int64_t naive_until(const struct holder *h)
     return until;
 }
 
-/* What the proof of the lease says, also while the grant is in doubt. */
+/* The proof of the lease has this end, also while the grant is in doubt. */
 static int64_t proven_until(const struct holder *h)
 {
     zkr_session *s = h->session;

@@ -514,7 +514,8 @@ static void check_not_repeated(struct scene *s, const struct cell *c)
         wrong(s, "the result is unknown, and it is sent %ld times", sent);
 }
 
-/* What is there afterwards: nothing of ours after a close. */
+/* The server must have the nodes of the row afterwards, and none of ours after
+ * a close. */
 static void check_end(struct scene *s, const struct cell *c, int before)
 {
     if (s->ours == NULL && c->fault != NULL && c->fault->deed == CLOSED) {
