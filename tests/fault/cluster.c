@@ -34,28 +34,18 @@ struct cluster {
 
 /* Commands and namespaces */
 
-/* True when it succeeds. */
-static bool run(const char *command, int out)
+/* Returns true when it succeeds. */
+static bool run(const char *command)
 {
     char *argv[] = { "/bin/sh", "-c", (char *)command, NULL };
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     int status = -1;
-    pid_t pid = spawn(argv, null, out);
+    pid_t pid = spawn(argv, null, STDERR_FILENO);
 
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     close(null);
     return status == 0;
-}
-
-/* Its output is dropped. */
-static bool try_run(const char *command)
-{
-    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    bool done = run(command, null);
-
-    close(null);
-    return done;
 }
 
 static void enter(const struct cluster *c, int host)
@@ -76,7 +66,7 @@ run_on(const struct cluster *c, int host, const char *format, ...)
     (void)vsnprintf(command, sizeof(command), format, args);
     va_end(args);
     enter(c, host);
-    if (!run(command, STDERR_FILENO)) {
+    if (!run(command)) {
         fprintf(stderr, "cluster: '%s' failed\n", command);
         abort();
     }
@@ -95,23 +85,20 @@ static bool write_file(const char *path, const char *text)
 }
 
 /* A user other than root becomes root of a user namespace. */
-static bool unshare_as_user(void)
+bool cluster_permitted(void)
 {
     char map[2][32];
 
-    (void)snprintf(map[0], sizeof(map[0]), "0 %d 1", (int)getuid());
-    (void)snprintf(map[1], sizeof(map[1]), "0 %d 1", (int)getgid());
-    return unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0 &&
-           write_file("/proc/self/setgroups", "deny") &&
-           write_file("/proc/self/uid_map", map[0]) &&
-           write_file("/proc/self/gid_map", map[1]);
-}
-
-bool cluster_permitted(void)
-{
-    if (unshare(CLONE_NEWNET) != 0 && !unshare_as_user())
+    PRINT(map[0], "0 %d 1", (int)getuid());
+    PRINT(map[1], "0 %d 1", (int)getgid());
+    if (unshare(CLONE_NEWNET) != 0 &&
+        (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 ||
+         !write_file("/proc/self/setgroups", "deny") ||
+         !write_file("/proc/self/uid_map", map[0]) ||
+         !write_file("/proc/self/gid_map", map[1])))
         return false;
-    return try_run("ip link add eth0 type bridge && ip link del eth0");
+    return run("exec >/dev/null 2>&1;"
+               " ip link add eth0 type bridge && ip link del eth0");
 }
 
 static int present_space(void)
@@ -190,11 +177,7 @@ void cluster_heal(const struct cluster *c)
 
 void cluster_break(const struct cluster *c, int host, int peer)
 {
-    const char *command = textf("ss -K dst " ADDRESS, 100 + peer);
-
-    enter(c, host);
-    (void)try_run(command);
-    enter(c, HERE);
+    run_on(c, host, "ss -K dst " ADDRESS " >/dev/null 2>&1 || :", 100 + peer);
 }
 
 /* Servers */
@@ -211,9 +194,10 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
                         const struct cluster_opts *o)
 {
     int tick_ms = o->tick_ms > 0 ? o->tick_ms : 2000;
-    char sync_limit[32];
     const char *lines[] = {
-        "initLimit=10", sync_limit, host >= HOSTS ? "peerType=observer" : "",
+        "initLimit=10",
+        textf("syncLimit=%d", o->sync_limit > 0 ? o->sync_limit : 5),
+        host >= HOSTS ? "peerType=observer" : "",
         o->observers > 0 && host != LEADERS_OBSERVER ? MASTER_PORT : "", NULL
     };
     /* By default a server that has missed an election asks again after a
@@ -221,16 +205,15 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
     static const char *const java[] = {
         "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
     };
-    struct server_opts opts = { .tick_ms = tick_ms,
-                                .min_session_ms = 2 * tick_ms,
-                                .address = textf(ADDRESS, 100 + host),
-                                .log_dir = host < HOSTS ? o->logs[host] : NULL,
-                                .java_opts = java,
-                                .cfg_lines = lines };
+    int rc = server_prepare(
+        &(struct server_opts){ .tick_ms = tick_ms,
+                               .min_session_ms = 2 * tick_ms,
+                               .address = textf(ADDRESS, 100 + host),
+                               .log_dir = host < HOSTS ? o->logs[host] : NULL,
+                               .java_opts = java,
+                               .cfg_lines = lines },
+        CLIENT_PORT, host, peers, &c->servers[host]);
 
-    (void)snprintf(sync_limit, sizeof(sync_limit), "syncLimit=%d",
-                   o->sync_limit > 0 ? o->sync_limit : 5);
-    int rc = server_prepare(&opts, CLIENT_PORT, host, peers, &c->servers[host]);
     return rc == SERVER_OK ? spawn_on(c, host) : rc;
 }
 
@@ -250,47 +233,40 @@ static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
     return rc;
 }
 
-/* 0: none. */
-static int cluster_leader(const struct cluster *c)
-{
-    int leader = 0;
-    int followers = 0;
-
-    for (int host = 1; host < HOSTS; host++) {
-        if (server_has_mode(c->servers[host], "leader"))
-            leader = host;
-        else
-            followers += server_has_mode(c->servers[host], "follower");
-    }
-    return followers == SERVERS - 1 ? leader : 0;
-}
-
 int cluster_await_leader(struct cluster *c, int timeout_ms)
 {
-    int leader;
+    int64_t deadline_ms = now_ms() + timeout_ms;
 
-    /* asking is no small thing for a server that starts */
-    (void)COMES((sleep_ms(50), leader = cluster_leader(c)) != 0, timeout_ms);
-    return leader;
-}
+    do {
+        int leader = 0;
+        int followers = 0;
 
-static int master_of(const struct cluster *c, const char *mode)
-{
-    sleep_ms(50);
-    for (int host = 1; host < HOSTS; host++) {
-        if (server_has_mode(c->servers[host], mode) &&
-            server_metric(c->servers[host], "zk_synced_observers") > 0)
-            return host;
-    }
+        sleep_ms(50); /* asking is no small thing for a server that starts */
+        for (int host = 1; host < HOSTS; host++) {
+            if (server_has_mode(c->servers[host], "leader"))
+                leader = host;
+            else
+                followers += server_has_mode(c->servers[host], "follower");
+        }
+        if (leader != 0 && followers == SERVERS - 1)
+            return leader;
+    } while (now_ms() < deadline_ms);
     return 0;
 }
 
 int cluster_await_master(struct cluster *c, const char *mode, int timeout_ms)
 {
-    int host;
+    int64_t deadline_ms = now_ms() + timeout_ms;
 
-    (void)COMES((host = master_of(c, mode)) != 0, timeout_ms);
-    return host;
+    do {
+        sleep_ms(50);
+        for (int host = 1; host < HOSTS; host++) {
+            if (server_has_mode(c->servers[host], mode) &&
+                server_metric(c->servers[host], "zk_synced_observers") > 0)
+                return host;
+        }
+    } while (now_ms() < deadline_ms);
+    return 0;
 }
 
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
@@ -342,7 +318,7 @@ int cluster_restart(struct cluster *c, int host)
 {
     int rc = spawn_on(c, host);
 
-    if (rc == SERVER_OK)
-        rc = server_await(c->servers[host], now_ms() + SERVER_DEADLINE_MS);
-    return rc;
+    return rc != SERVER_OK
+               ? rc
+               : server_await(c->servers[host], now_ms() + SERVER_DEADLINE_MS);
 }

@@ -10,21 +10,16 @@
 
 #define MS 1000000LL
 
-enum {
-    SMOKE = 1,
-    LATE_MS = 100, /* more than that is late */
-};
-
 /* -- calls that wait, and how long they may take by their documentation ---- */
 
 enum {
+    SMOKE = 1,
+    LATE_MS = 100,     /* more than that is late */
     DEADLINE_MS = 700, /* of calls that take one */
     REPLY_MS = 400,    /* reply_timeout_ms of the session, for other calls */
     CONNECT_MS = 600,
     CLOSE_MS = 6000, /* the limit of a close in session.h */
 };
-
-struct call;
 
 /* One call on a lock path of its own. */
 struct attempt {
@@ -53,15 +48,6 @@ static zkr_session *calls_session(const char *hosts)
     return open_to(hosts,
                    OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS,
                         .reply_timeout_ms = REPLY_MS));
-}
-
-/* Releases and frees what the call has left, after the fault. */
-static void call_clean(struct attempt *a)
-{
-    zkr_grant_free(a->result);
-    zkr_grant_free(a->grant);
-    zkr_lockable_free(a->lock);
-    (void)zkr_session_close(a->own);
 }
 
 #define CALL(name, ...)                                                        \
@@ -218,18 +204,6 @@ enum {
 static struct server *throttled;
 static struct proxy *proxy;
 
-/* The servers that the calls of an outage use. */
-#define HOSTS_OF(name, hosts)                                                  \
-    static const char *name(void)                                              \
-    {                                                                          \
-        return hosts;                                                          \
-    }
-
-HOSTS_OF(of_server, server_hosts(the_server))
-HOSTS_OF(of_proxy, proxy_hosts(proxy))
-HOSTS_OF(of_throttled, server_hosts(throttled))
-HOSTS_OF(of_cluster, server_hosts(cluster_server(cluster, 1)))
-
 /* An outage begins, or ends, with one call. */
 #define STEP(name, call)                                                       \
     static void name(void)                                                     \
@@ -237,6 +211,7 @@ HOSTS_OF(of_cluster, server_hosts(cluster_server(cluster, 1)))
         call;                                                                  \
     }
 
+STEP(kill_it, server_kill9(the_server))
 STEP(freeze, server_pause(the_server))
 STEP(thaw, server_resume(the_server))
 STEP(refuse, proxy_cut(proxy))
@@ -251,19 +226,6 @@ static void lose_both(void)
 {
     lose_requests();
     lose_answers();
-}
-
-static void kill_it(void)
-{
-    admin_close(admin);
-    admin = NULL;
-    server_kill9(the_server);
-}
-
-static void start_again(void)
-{
-    ok(server_restart(the_server));
-    ok(admin_open(server_hosts(the_server), &admin));
 }
 
 /* A server that may work on one request only refuses the others. */
@@ -294,17 +256,6 @@ static void create(struct admin *a, const char *path)
     assert_true(rc == ZOK || rc == ZNODEEXISTS);
 }
 
-static void make_crowd(void)
-{
-    struct admin *a;
-
-    ok(admin_open(server_hosts(throttled), &a));
-    create(a, "/crowd");
-    for (int i = 0; i < CROWD; i++)
-        create(a, textf("/crowd/lock-%010d", i));
-    admin_close(a);
-}
-
 static void start_flood(void)
 {
     flood.session = calls_session(server_hosts(throttled));
@@ -325,18 +276,18 @@ static void stop_flood(void)
 
 static const struct outage {
     const char *name;
-    const char *(*hosts)(void); /* the servers that the calls use */
+    enum { OF_SERVER, OF_PROXY, OF_THROTTLED, OF_CLUSTER } hosts; /* of calls */
     void (*strike)(void);
     void (*heal)(void);
 } outages[] = {
-    { "frozen", of_server, freeze, thaw },
-    { "killed", of_server, kill_it, start_again },
-    { "refusing", of_proxy, refuse, heal_proxy },
-    { "silent", of_proxy, be_silent, heal_proxy },
-    { "throttling", of_throttled, start_flood, stop_flood },
-    { "what we send is lost", of_cluster, lose_requests, heal_cluster },
-    { "what it sends is lost", of_cluster, lose_answers, heal_cluster },
-    { "both are lost", of_cluster, lose_both, heal_cluster },
+    { "frozen", OF_SERVER, freeze, thaw },
+    { "killed", OF_SERVER, kill_it, restart_server },
+    { "refusing", OF_PROXY, refuse, heal_proxy },
+    { "silent", OF_PROXY, be_silent, heal_proxy },
+    { "throttling", OF_THROTTLED, start_flood, stop_flood },
+    { "what we send is lost", OF_CLUSTER, lose_requests, heal_cluster },
+    { "what it sends is lost", OF_CLUSTER, lose_answers, heal_cluster },
+    { "both are lost", OF_CLUSTER, lose_both, heal_cluster },
 };
 
 /* Over all of them. */
@@ -373,55 +324,45 @@ static void prepare(struct timing *t, zkr_session *s, const char *hosts)
 
         *a =
             (struct attempt){ .call = &calls[i], .session = s, .hosts = hosts };
-        (void)snprintf(a->path, sizeof(a->path), "%s", new_path());
+        PRINT(a->path, "%s", new_path());
         a->call->prepare(a);
     }
 }
 
-static bool is_misuse(int rc)
+static void raise_to(int64_t *worst, int64_t ns)
 {
-    return rc == ZKR_EINVAL || rc == ZKR_EDEADLK || rc == ZKR_EPATH ||
-           rc == ZKR_ENOMEM || rc == ZKR_EPROTO || rc == ZKR_ECLOSED;
-}
-
-static void print_time(const struct timing *t)
-{
-    const char *text = zkr_strerror(t->attempt.rc);
-
-    if (t->attempt.rc == ZKR_OK)
-        text = "OK";
-    printf("  %-26s %-18.*s %+9.1f ms\n", t->attempt.call->name,
-           (int)strcspn(text, ":"), text, (double)t->late_ns / 1e6);
+    if (ns > *worst)
+        *worst = ns;
 }
 
 static void take_times(struct timing *t)
 {
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        print_time(&t[i]);
-        assert_false(is_misuse(t[i].attempt.rc));
-        if (t[i].late_ns > worst_ns[i])
-            worst_ns[i] = t[i].late_ns;
-        if (t[i].noise_ns > worst_noise_ns)
-            worst_noise_ns = t[i].noise_ns;
-        if (t[i].late_ns - t[i].noise_ns > worst_less_noise_ns)
-            worst_less_noise_ns = t[i].late_ns - t[i].noise_ns;
+    for (size_t i = 0; i < COUNT(calls); i++, t++) {
+        int rc = t->attempt.rc;
+        const char *text = rc == ZKR_OK ? "OK" : zkr_strerror(rc);
+
+        printf("  %-26s %-18.*s %+9.1f ms\n", calls[i].name,
+               (int)strcspn(text, ":"), text, (double)t->late_ns / 1e6);
+        assert_false(rc == ZKR_EINVAL || rc == ZKR_EDEADLK || rc == ZKR_EPATH ||
+                     rc == ZKR_ENOMEM || rc == ZKR_EPROTO || rc == ZKR_ECLOSED);
+        raise_to(&worst_ns[i], t->late_ns);
+        raise_to(&worst_noise_ns, t->noise_ns);
+        raise_to(&worst_less_noise_ns, t->late_ns - t->noise_ns);
     }
-}
-
-/* The session itself may be over: then the next one is usable. */
-static void is_usable_again(zkr_session *s)
-{
-    AUTO(mutex) m = new_mutex(s, new_path());
-
-    release(acquire(m));
 }
 
 static void suffer(const struct outage *o)
 {
     static struct timing t[COUNT(calls)];
-    zkr_session *s = calls_session(o->hosts());
+    const char *hosts =
+        o->hosts == OF_PROXY
+            ? proxy_hosts(proxy)
+            : server_hosts(o->hosts == OF_CLUSTER ? cluster_server(cluster, 1)
+                           : o->hosts == OF_THROTTLED ? throttled
+                                                      : the_server);
+    zkr_session *s = calls_session(hosts);
 
-    prepare(t, s, o->hosts());
+    prepare(t, s, hosts);
     struct stopwatch *watch = stopwatch_start();
     for (size_t i = 0; i < COUNT(calls); i++)
         t[i].watch = watch;
@@ -435,21 +376,45 @@ static void suffer(const struct outage *o)
            (double)stopwatch_stop(watch).late_ns / 1e6);
     o->heal();
     take_times(t);
-    is_usable_again(s);
-    for (size_t i = 0; i < COUNT(calls); i++)
-        call_clean(&t[i].attempt);
+    /* The session itself may be over: then the next one is usable. */
+    zkr_mutex *m = new_mutex(s, new_path());
+    release(acquire(m));
+    zkr_mutex_free(m);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        zkr_grant_free(t[i].attempt.result);
+        zkr_grant_free(t[i].attempt.grant);
+        zkr_lockable_free(t[i].attempt.lock);
+        (void)zkr_session_close(t[i].attempt.own);
+    }
     (void)zkr_session_close(s);
 }
 
-static void print_worst(int count)
+static int setup(void)
 {
-    printf("latest in %d outages of each kind\n", count);
-    for (size_t i = 0; i < COUNT(calls); i++)
-        printf("  %-26s %+9.1f ms\n", calls[i].name, (double)worst_ns[i] / 1e6);
-    printf("the machine was late by %.1f ms during a call at most; less that, "
-           "a call by %.1f ms\n",
-           (double)worst_noise_ns / 1e6, (double)worst_less_noise_ns / 1e6);
+    static const char *const java[] = {
+        "-Dzookeeper.request_throttle_max_requests=1",
+        "-Dzookeeper.throttled_op_wait_time=1", NULL
+    };
+    struct server_opts opts = { .java_opts = java };
+    struct admin *a;
+
+    ok(server_start(&opts, &throttled));
+    ok(admin_open(server_hosts(throttled), &a));
+    create(a, "/crowd");
+    for (int i = 0; i < CROWD; i++)
+        create(a, textf("/crowd/lock-%010d", i));
+    admin_close(a);
+    return proxy_start(server_hosts(the_server), &proxy);
 }
+
+static int teardown(void)
+{
+    proxy_stop(proxy);
+    server_stop(throttled);
+    return 0;
+}
+
+FIXTURE(setup, teardown)
 
 TEST(no_call_returns_after_its_deadline)
 {
@@ -461,35 +426,13 @@ TEST(no_call_returns_after_its_deadline)
         for (size_t j = 0; j < COUNT(outages); j++)
             suffer(&outages[j]);
     }
-    print_worst(count);
+    printf("latest in %d outages of each kind\n", count);
+    for (size_t i = 0; i < COUNT(calls); i++)
+        printf("  %-26s %+9.1f ms\n", calls[i].name, (double)worst_ns[i] / 1e6);
+    printf("the machine was late by %.1f ms during a call at most; less that, "
+           "a call by %.1f ms\n",
+           (double)worst_noise_ns / 1e6, (double)worst_less_noise_ns / 1e6);
     assert_true(worst_less_noise_ns <= LATE_MS * MS);
-}
-
-/* -- setting up ----------------------------------------------------------- */
-
-static int setup(void)
-{
-    static const char *const java[] = {
-        "-Dzookeeper.request_throttle_max_requests=1",
-        "-Dzookeeper.throttled_op_wait_time=1", NULL
-    };
-    struct server_opts opts = { .java_opts = java };
-
-    ok(server_start(&opts, &throttled));
-    make_crowd();
-    return proxy_start(server_hosts(the_server), &proxy);
-}
-
-static int teardown(void)
-{
-    proxy_stop(proxy);
-    server_stop(throttled);
-    return 0;
-}
-
-static int run_group(void)
-{
-    return test_run_between(setup, teardown);
 }
 
 int main(void)
@@ -501,7 +444,7 @@ int main(void)
     int rc = cluster_start(&opts, &cluster);
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    rc = run_with_server(NULL, run_group);
+    rc = run_with_server(NULL, test_run_all);
     cluster_stop(cluster);
     return rc;
 }

@@ -18,7 +18,7 @@ static int64_t last_token;
 
 static int setup(void)
 {
-    (void)snprintf(path, sizeof(path), "%s", new_path());
+    PRINT(path, "%s", new_path());
     ok(admin_create(admin, path, NULL));
     oracle = oracle_new(path);
     last_token = 0;
@@ -75,28 +75,13 @@ static void judge(const char *what, int count)
 
 /* -- holders -------------------------------------------------------------- */
 
-/* The loss was reported once, and nothing after it. */
-static void was_told_once(struct recorder *events)
-{
-    size_t losses = 0;
-    int code = 0;
-
-    if (!COMES(
-            recorder_count(events) > 0 &&
-                recorder_get(events, recorder_count(events) - 1, &code, NULL) &&
-                code == ZKR_GRANT_LOST,
-            SOON_MS))
-        fail_msg("a holder is not told");
-    for (size_t i = 0; recorder_get(events, i, &code, NULL); i++)
-        losses += code == ZKR_GRANT_LOST;
-    assert_int_equal(losses, 1);
-}
-
 /* Returns the grant of the next, and how long it took. */
 static zkr_grant *expire_holder(int who, zkr_grant *g, int64_t *ret_took_ms)
 {
-    struct recorder *events = recorder_new();
-    struct recorder *outcome = recorder_new();
+    AUTO(recorder) events = recorder_new();
+    AUTO(recorder) outcome = recorder_new();
+    size_t losses = 0;
+    int code = 0;
 
     ok(zkr_grant_listen(g, record_grant, events));
     ok(zkr_mutex_acquire_async(mutexes[1 - who], SOON_MS, record_acquire,
@@ -106,7 +91,12 @@ static zkr_grant *expire_holder(int who, zkr_grant *g, int64_t *ret_took_ms)
     expire(sessions[who]);
     zkr_grant *next = await_grant(outcome);
     *ret_took_ms = now_ms() - start;
-    was_told_once(events);
+    /* It is told of the loss once, and of nothing after it. */
+    AWAIT(recorder_get(events, recorder_count(events) - 1, &code, NULL) &&
+          code == ZKR_GRANT_LOST);
+    for (size_t i = 0; recorder_get(events, i, &code, NULL); i++)
+        losses += code == ZKR_GRANT_LOST;
+    assert_int_equal(losses, 1);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
     assert_int_equal(zkr_grant_valid_until(g), 0);
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
@@ -114,8 +104,6 @@ static zkr_grant *expire_holder(int who, zkr_grant *g, int64_t *ret_took_ms)
     ok(zkr_grant_check(next));
     assert_int_equal(count_children(path), 1);
     wait_session_state(sessions[who], ZKR_SESSION_RECONNECTED);
-    recorder_free(events);
-    recorder_free(outcome);
     return next;
 }
 

@@ -33,14 +33,13 @@ static struct oracle *oracles[LOCKS];
 static char paths[LOCKS][64];
 static struct racer racers[THREADS];
 
-/* A round is open or closed; a thread that comes back waits for the next
- * round. */
+/* A thread that comes back waits for the next round. */
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int round_number;
-static int back;
-static atomic_bool is_open;
 static bool is_over;
+static atomic_int back;
+static atomic_bool is_open;
 
 static atomic_int wrong;
 static atomic_int grants;
@@ -65,33 +64,29 @@ static int session_of(const struct racer *r, int number)
     return number % 2 == 0 ? 0 : 1 + r->number % (SESSIONS - 1);
 }
 
-/* A lost grant stays lost, whichever thread asks. */
+/* A grant is held, lost, or `other`, the code of a call that did not learn
+ * which; a lost one stays lost, whichever thread asks. */
+static void expect_state(bool *lost, int rc, int other, const char *what)
+{
+    expect(rc == ZKR_ELOST || (!*lost && (rc == ZKR_OK || rc == other)), what,
+           rc);
+    *lost = *lost || rc == ZKR_ELOST;
+}
+
 static void use(struct racer *r, zkr_grant *g)
 {
     bool lost = false;
-    int rc;
 
     if (random_up_to(r, 1) == 0) {
         atomic_store(&r->doing, "verify");
-        rc = zkr_grant_verify(g, OPERATION_MS);
-        expect(rc == ZKR_OK || rc == ZKR_ELOST || rc == ZKR_EUNSURE, "verify",
-               rc);
-        lost = rc == ZKR_ELOST;
+        expect_state(&lost, zkr_grant_verify(g, OPERATION_MS), ZKR_EUNSURE,
+                     "verify");
     }
     sleep_ms(random_up_to(r, 2));
-    rc = zkr_grant_check(g);
-    expect(lost ? rc == ZKR_ELOST
-                : rc == ZKR_OK || rc == ZKR_ELOST || rc == ZKR_EUNSURE,
-           "check", rc);
-    lost = lost || rc == ZKR_ELOST;
+    expect_state(&lost, zkr_grant_check(g), ZKR_EUNSURE, "check");
     atomic_store(&r->doing, "release");
-    if (random_up_to(r, 7) != 0) {
-        rc = zkr_grant_release(g);
-        expect(lost ? rc == ZKR_ELOST
-                    : rc == ZKR_OK || rc == ZKR_ELOST || rc == ZKR_EPENDING,
-               "release", rc);
-        lost = lost || rc == ZKR_ELOST;
-    }
+    if (random_up_to(r, 7) != 0)
+        expect_state(&lost, zkr_grant_release(g), ZKR_EPENDING, "release");
     zkr_grant_free(g);
     losses += lost;
 }
@@ -130,72 +125,46 @@ static void list(struct racer *r, int number)
     expect(rc == ZKR_OK || rc == ZKR_EUNREACHABLE, "list", rc);
 }
 
-static int await_round(int last)
-{
-    (void)pthread_mutex_lock(&gate);
-    while (round_number == last && !is_over)
-        (void)pthread_cond_wait(&changed, &gate);
-    int number = is_over ? -1 : round_number;
-    (void)pthread_mutex_unlock(&gate);
-    return number;
-}
-
-static void come_back(struct racer *r)
-{
-    atomic_store(&r->doing, "nothing");
-    (void)pthread_mutex_lock(&gate);
-    back++;
-    (void)pthread_mutex_unlock(&gate);
-}
-
 static void *racer_main(void *arg)
 {
     struct racer *r = arg;
-    int number = 0;
 
-    while ((number = await_round(number)) >= 0) {
+    for (int number = 0;;) {
+        (void)pthread_mutex_lock(&gate);
+        while (round_number == number && !is_over)
+            (void)pthread_cond_wait(&changed, &gate);
+        number = round_number;
+        bool over = is_over;
+        (void)pthread_mutex_unlock(&gate);
+        if (over)
+            return NULL;
         do {
             if (random_up_to(r, 5) == 0)
                 list(r, number);
             else
                 acquire_and_use(r, number);
         } while (atomic_load(&is_open));
-        come_back(r);
+        atomic_store(&r->doing, "nothing");
+        back++;
     }
-    return NULL;
 }
 
-static void open_round(int number)
+static void open_gate(int number, bool over)
 {
     (void)pthread_mutex_lock(&gate);
-    atomic_store(&is_open, true);
-    back = 0;
     round_number = number;
+    is_over = over;
     (void)pthread_cond_broadcast(&changed);
     (void)pthread_mutex_unlock(&gate);
-}
-
-static bool all_are_back(void *unused)
-{
-    (void)pthread_mutex_lock(&gate);
-    bool all = back == THREADS;
-    (void)pthread_mutex_unlock(&gate);
-    return all;
-}
-
-static void fail_hanging(int number)
-{
-    for (int i = 0; i < THREADS; i++)
-        (void)fprintf(stderr, "thread %d: %s\n", i,
-                      atomic_load(&racers[i].doing));
-    fail_msg("round %d: threads hang", number);
 }
 
 /* Returns the time from the end of the first session to the return of the last
  * thread. */
 static struct lap race(int number)
 {
-    open_round(number);
+    atomic_store(&is_open, true);
+    atomic_store(&back, 0);
+    open_gate(number, false);
     sleep_ms((int)(drand48() * 15));
     struct stopwatch *w = stopwatch_start();
     if (number % 2 == 0)
@@ -203,24 +172,20 @@ static struct lap race(int number)
     for (int i = 1; i < SESSIONS && number % 2 != 0; i++)
         expire(sessions[i]);
     atomic_store(&is_open, false);
-    if (!wait_until(all_are_back, NULL, HANG_MS))
-        fail_hanging(number);
-    return stopwatch_stop(w);
-}
-
-static bool all_have_sessions(void *unused)
-{
-    for (int i = 0; i < SESSIONS; i++) {
-        if (zkr_session_id(sessions[i]) == 0)
-            return false;
+    if (!COMES(back == THREADS, HANG_MS)) {
+        for (int i = 0; i < THREADS; i++)
+            (void)fprintf(stderr, "thread %d: %s\n", i,
+                          atomic_load(&racers[i].doing));
+        fail_msg("round %d: threads hang", number);
     }
-    return true;
+    return stopwatch_stop(w);
 }
 
 static int setup(void)
 {
+    set_seed();
     for (int i = 0; i < LOCKS; i++) {
-        (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
+        PRINT(paths[i], "%s", new_path());
         ok(admin_create(admin, paths[i], NULL));
         oracles[i] = oracle_new(paths[i]);
     }
@@ -230,65 +195,6 @@ static int setup(void)
             mutexes[i][lock] = new_mutex(sessions[i], paths[lock]);
     }
     return 0;
-}
-
-static void start_racers(void)
-{
-    for (int i = 0; i < THREADS; i++) {
-        racers[i].number = i;
-        racers[i].seed = (unsigned)lrand48();
-        racers[i].thread = thread_start(racer_main, &racers[i]);
-    }
-}
-
-static void stop_racers(void)
-{
-    (void)pthread_mutex_lock(&gate);
-    is_over = true;
-    (void)pthread_cond_broadcast(&changed);
-    (void)pthread_mutex_unlock(&gate);
-    for (int i = 0; i < THREADS; i++)
-        thread_join(racers[i].thread);
-}
-
-static void judge(void)
-{
-    size_t nodes = 0;
-
-    for (int i = 0; i < LOCKS; i++) {
-        wait_children(paths[i], 0);
-        struct verdict v = oracle_judge(oracles[i], the_server);
-        assert_int_equal(v.twins, 0);
-        nodes += v.nodes;
-    }
-    printf("%d grants, %d of them lost; %zu nodes in the log\n", grants, losses,
-           nodes);
-}
-
-/* A busy machine may need more expiries for the same number of losses. */
-TEST(no_thread_hangs_when_its_session_ends)
-{
-    int races = number_from("ZKR_RACES", SMOKE);
-    int64_t worst_ms = 0;
-    int late = 0;
-
-    start_racers();
-    for (int i = 1; i <= races || (losses <= races / 10 && i <= 10 * races);
-         i++) {
-        struct lap lap = race(i);
-
-        late += !lap_is_within(lap, 0, BACK_MS);
-        if (lap.took_ns / MS > worst_ms)
-            worst_ms = lap.took_ns / MS;
-        assert_true(wait_until(all_have_sessions, NULL, SOON_MS));
-    }
-    stop_racers();
-    printf("%d expiries under %d threads: back after %lld ms at most\n", races,
-           THREADS, (long long)worst_ms);
-    judge();
-    assert_int_equal(late, 0);
-    assert_int_equal(wrong, 0);
-    assert_true(losses > races / 10); /* else it was no race */
 }
 
 static int teardown(void)
@@ -303,13 +209,44 @@ static int teardown(void)
     return 0;
 }
 
-static int run_group(void)
-{
-    set_seed();
-    return test_run_between(setup, teardown);
-}
+FIXTURE(setup, teardown)
 
-int main(void)
+/* A busy machine may need more expiries for the same number of losses. */
+TEST(no_thread_hangs_when_its_session_ends)
 {
-    return run_with_server(NULL, run_group);
+    int races = number_from("ZKR_RACES", SMOKE);
+    int64_t worst_ms = 0;
+    int late = 0;
+    size_t nodes = 0;
+
+    for (int i = 0; i < THREADS; i++) {
+        racers[i] = (struct racer){ .number = i, .seed = (unsigned)lrand48() };
+        racers[i].thread = thread_start(racer_main, &racers[i]);
+    }
+    for (int i = 1; i <= races || (losses <= races / 10 && i <= 10 * races);
+         i++) {
+        struct lap lap = race(i);
+
+        late += !lap_is_within(lap, 0, BACK_MS);
+        if (lap.took_ns / MS > worst_ms)
+            worst_ms = lap.took_ns / MS;
+        for (int k = 0; k < SESSIONS; k++)
+            AWAIT(zkr_session_id(sessions[k]) != 0);
+    }
+    open_gate(0, true);
+    for (int i = 0; i < THREADS; i++)
+        thread_join(racers[i].thread);
+    printf("%d expiries under %d threads: back after %lld ms at most\n", races,
+           THREADS, (long long)worst_ms);
+    for (int i = 0; i < LOCKS; i++) {
+        wait_children(paths[i], 0);
+        struct verdict v = oracle_judge(oracles[i], the_server);
+        assert_int_equal(v.twins, 0);
+        nodes += v.nodes;
+    }
+    printf("%d grants, %d of them lost; %zu nodes in the log\n", grants, losses,
+           nodes);
+    assert_int_equal(late, 0);
+    assert_int_equal(wrong, 0);
+    assert_true(losses > races / 10); /* else it was no race */
 }

@@ -2,54 +2,36 @@
 /* Holders of locks. */
 #include "holder.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
-
-#include "scope.h"
-
 #define ACQUIRE_MS 10000
+#define HEALTHY_MS 90000
 
-int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
-                const char *path)
+void holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
+                 const char *path)
 {
-    zkr_grant *first = NULL;
-    int rc =
-        zkr_session_open(hosts,
-                         OPTS(session, .session_timeout_ms = timeout_ms,
-                              .lease_hops = h->hops, .lease_beacon = h->beacon),
-                         &h->session);
-
-    if (rc == ZKR_OK)
-        rc = zkr_mutex_new(h->session, path, NULL, &h->mutex);
-    if (rc == ZKR_OK)
-        rc = zkr_mutex_acquire(h->mutex, ACQUIRE_MS, &first);
-    if (rc == ZKR_OK)
-        rc = zkr_grant_release(first);
-    zkr_grant_free(first);
-    if (rc != ZKR_OK)
-        return rc;
+    h->session =
+        open_to(hosts, OPTS(session, .session_timeout_ms = timeout_ms,
+                            .lease_hops = h->hops, .lease_beacon = h->beacon));
+    h->mutex = new_mutex(h->session, path);
+    AUTO(grant) first = GRANT(mutex_acquire, h->mutex, ACQUIRE_MS);
+    ok(zkr_grant_release(first));
     h->session_id = zkr_session_id(h->session);
     h->epoch = zkr_session_epoch(h->session);
-    return ZKR_OK;
 }
 
 static void on_acquired(int error, zkr_grant *g, void *holder)
 {
-    struct holder *h = holder;
-
     if (error == ZKR_OK)
-        atomic_store(&h->grant, g);
+        atomic_store(&((struct holder *)holder)->grant, g);
 }
 
 void holder_acquire(struct holder *h)
 {
-    if (zkr_mutex_acquire_async(h->mutex, -1, on_acquired, h, NULL) != ZKR_OK)
-        abort();
+    ok(zkr_mutex_acquire_async(h->mutex, -1, on_acquired, h, NULL));
 }
 
-bool holder_has_grant(void *holder)
+void holder_await(struct holder *h)
 {
-    return atomic_load(&((struct holder *)holder)->grant) != NULL;
+    assert_true(COMES(h->grant != NULL, HEALTHY_MS));
 }
 
 /* The session is closed first, because the close delivers the last

@@ -2,10 +2,7 @@
 /* Holders of locks, and what lease_trials.c notes of each. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include <zkrecipes/zkrecipes.h>
+#include "fixture.h"
 
 /* Instants are nanoseconds of CLOCK_BOOTTIME; 0: never. */
 struct belief {
@@ -27,11 +24,11 @@ struct holder {
     struct belief belief;
 };
 
-/* A session, and a lock whose directory exists. An error of the library. */
-int holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
-                const char *path);
-/* Begin to acquire: the grant is there when it comes. */
+/* A session, and a lock whose directory exists. */
+void holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
+                 const char *path);
+/* Begin to acquire; wait for the grant. */
 void holder_acquire(struct holder *h);
-bool holder_has_grant(void *holder);
+void holder_await(struct holder *h);
 /* Nothing may be under way any more. */
 void holder_close(struct holder *h);

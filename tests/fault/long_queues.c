@@ -37,16 +37,6 @@ static struct stock take_stock(void)
                            .bytes = mallinfo2().uordblks };
 }
 
-/* Watches of the warm-up may still be there when stock is taken. */
-static bool is_back(void *stock)
-{
-    struct stock *before = stock;
-    struct stock now = take_stock();
-
-    return now.watches <= before->watches &&
-           now.ephemerals == before->ephemerals;
-}
-
 /* The cancel meets the claim in any state: not sent, creating, listing, waiting
  * or granted. */
 static void acquire_and_cancel(zkr_mutex *m, int pause_us)
@@ -96,7 +86,6 @@ TEST(claims_given_up_leave_nothing)
     zkr_mutex *held = new_mutex(b, path);
     zkr_mutex *available = new_mutex(b, new_path());
     zkr_grant *g = acquire(holder);
-    struct stock after;
 
     claim_many(held, available, WARM_UP);
     sleep_ms(200); /* the holder watches its own node by now */
@@ -104,12 +93,13 @@ TEST(claims_given_up_leave_nothing)
     struct stock before = take_stock();
     claim_many(held, available, count);
     settle(b);
-    if (!wait_until(is_back, &before, SOON_MS)) {
-        after = take_stock();
+    /* Watches of the warm-up may still be there when stock is taken. */
+    struct stock after;
+    if (!COMES((after = take_stock()).watches <= before.watches &&
+                   after.ephemerals == before.ephemerals,
+               SOON_MS))
         fail_msg("watches %d, were %d; ephemerals %d, were %d", after.watches,
                  before.watches, after.ephemerals, before.ephemerals);
-    }
-    after = take_stock();
     printf("%d claims: threads %+d, descriptors %+d, watches %+d, ephemerals "
            "%+d, bytes allocated %+ld\n",
            count, after.threads - before.threads, after.fds - before.fds,
@@ -135,23 +125,6 @@ static zkr_session *sessions[WAITERS];
 static zkr_mutex *mutexes[WAITERS];
 static struct recorder *outcomes[WAITERS];
 
-static void open_waiters(const char *path)
-{
-    for (int i = 0; i < WAITERS; i++) { /* no beat of a lease in between */
-        sessions[i] = open_to(proxy_hosts(proxy),
-                              OPTS(session, .session_timeout_ms = 30000));
-        mutexes[i] = new_mutex(sessions[i], path);
-    }
-}
-
-static void close_waiters(void)
-{
-    for (int i = 0; i < WAITERS; i++) {
-        zkr_mutex_free(mutexes[i]);
-        close_session(sessions[i]);
-    }
-}
-
 static void queue_up(const char *path)
 {
     for (size_t i = 0; i < WAITERS; i++) {
@@ -172,24 +145,17 @@ static size_t granted(void)
     return count;
 }
 
-/* Returns the time to the next grant. */
-static int64_t pass_on(zkr_grant *g, int next)
-{
-    int64_t start = now_ms();
-
-    ok(zkr_grant_release_async(g, NULL, NULL));
-    zkr_grant_free(g);
-    assert_int_equal(recorded(outcomes[next], 0), ZKR_OK);
-    int64_t took_ms = now_ms() - start;
-    assert_int_equal(granted(), next + 1);
-    return took_ms;
-}
-
+/* Each release grants the next; `worst_ms` is the longest time that it took. */
 static void drain(zkr_grant *g, int64_t *worst_ms)
 {
     for (int i = 0; i < WAITERS; i++) {
-        int64_t took_ms = pass_on(g, i);
+        int64_t start = now_ms();
 
+        ok(zkr_grant_release_async(g, NULL, NULL));
+        zkr_grant_free(g);
+        assert_int_equal(recorded(outcomes[i], 0), ZKR_OK);
+        int64_t took_ms = now_ms() - start;
+        assert_int_equal(granted(), i + 1);
         if (took_ms > *worst_ms)
             *worst_ms = took_ms;
         g = recorded_grant(outcomes[i], 0);
@@ -211,7 +177,11 @@ TEST(a_release_wakes_one_of_fifty)
 
     ok(admin_create(admin, path, NULL));
     ok(proxy_start(server_hosts(the_server), &proxy));
-    open_waiters(path);
+    for (int i = 0; i < WAITERS; i++) { /* no beat of a lease in between */
+        sessions[i] = open_to(proxy_hosts(proxy),
+                              OPTS(session, .session_timeout_ms = 30000));
+        mutexes[i] = new_mutex(sessions[i], path);
+    }
     for (int i = 0; i < queues; i++) {
         zkr_grant *g = acquire(holder);
 
@@ -230,7 +200,10 @@ TEST(a_release_wakes_one_of_fifty)
            queues * WAITERS, lists, (long long)worst_ms);
     /* one for each, but not for the first: nobody but the holder is ahead */
     assert_in_range(lists, queues * (WAITERS - 1), queues * WAITERS);
-    close_waiters();
+    for (int i = 0; i < WAITERS; i++) {
+        zkr_mutex_free(mutexes[i]);
+        close_session(sessions[i]);
+    }
     zkr_mutex_free(holder);
     close_session(first);
     proxy_stop(proxy);

@@ -19,12 +19,9 @@ struct oracle {
 
 int number_from(const char *name, int otherwise)
 {
-    const char *text = getenv(name);
-
-    if (text == NULL)
-        return otherwise;
-    (void)alarm(0); /* a long run, which somebody has asked for */
-    return atoi(text);
+    if (getenv(name) != NULL)
+        (void)alarm(0); /* a long run, which somebody has asked for */
+    return (int)test_number(name, otherwise);
 }
 
 void set_seed(void)
@@ -42,14 +39,10 @@ int random_ms(int least, int most)
 
 int64_t real_to_boot(int64_t real_ms)
 {
-    struct timespec ts;
-
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    return real_ms * 1000000 + boot_ns() -
-           ((int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec);
+    return real_ms * 1000000 + boot_ns() - clock_ns(CLOCK_REALTIME);
 }
 
-int run_with_cluster(const struct cluster_opts *opts,
+int run_with_cluster(const struct cluster_opts *opts, const char *directory,
                      struct cluster **ret_cluster, test_step *setup,
                      test_step *teardown)
 {
@@ -58,7 +51,9 @@ int run_with_cluster(const struct cluster_opts *opts,
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    rc = test_run_between(setup, teardown);
+    rc = cluster_create(*ret_cluster, directory);
+    if (rc == 0)
+        rc = test_run_between(setup, teardown);
     cluster_stop(*ret_cluster);
     return rc == 0 ? 0 : 1;
 }
@@ -97,36 +92,18 @@ void oracle_free(struct oracle *o)
 /* The calling thread may be late, so the instant is only an upper bound. */
 void oracle_granted(struct oracle *o, zkr_grant *g)
 {
-    struct judge_grant grant = { .token = zkr_grant_token(g) };
-    struct timespec ts;
+    int64_t now = clock_ns(CLOCK_REALTIME) / 1000000;
+    struct judge_grant grant = { .token = zkr_grant_token(g),
+                                 .begin = now,
+                                 .end = now };
 
-    (void)clock_gettime(CLOCK_REALTIME, &ts);
-    grant.begin = (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-    grant.end = grant.begin;
     (void)pthread_mutex_lock(&o->mutex);
     o->grants = realloc(o->grants, (o->count + 1) * sizeof(grant));
     if (o->grants == NULL)
         abort();
-    (void)snprintf(grant.who, sizeof(grant.who), "grant %zu", o->count);
+    PRINT(grant.who, "grant %zu", o->count);
     o->grants[o->count++] = grant;
     (void)pthread_mutex_unlock(&o->mutex);
-}
-
-static void judge_all(const struct oracle *o, const struct life *lives,
-                      size_t count)
-{
-    struct judge_node *nodes = history_nodes(lives, count);
-    const struct judge_records records = { .grants = o->grants,
-                                           .grant_count = o->count,
-                                           .nodes = nodes,
-                                           .node_count = count,
-                                           .timed = true };
-    struct judgement j;
-
-    judge_lock(&records, &j);
-    free(nodes);
-    if (j.violations > 0)
-        fail_msg("%s: %s", o->directory, j.first);
 }
 
 static int by_token(const void *a, const void *b)
@@ -162,30 +139,30 @@ static int by_name(const void *a, const void *b)
                    ((const struct life *)b)->name, UUID_END);
 }
 
-/* Sorts `lives`. */
-static size_t count_twins(struct life *lives, size_t count)
-{
-    size_t twins = 0;
-
-    qsort(lives, count, sizeof(*lives), by_name);
-    for (size_t i = 1; i < count; i++) {
-        const struct life *a = &lives[i - 1];
-        const struct life *b = &lives[i];
-
-        twins += by_name(a, b) == 0 && a->begin < b->end && b->begin < a->end;
-    }
-    return twins;
-}
-
 struct verdict oracle_judge(struct oracle *o, const struct server *s)
 {
     struct verdict v = { .grants = o->count };
     struct life *lives = history_read(s, o->directory, &v.nodes);
+    struct judgement j;
 
     assert_non_null(lives);
-    judge_all(o, lives, v.nodes);
+    struct judge_node *nodes = history_nodes(lives, v.nodes);
+    judge_lock(&(struct judge_records){ .grants = o->grants,
+                                        .grant_count = o->count,
+                                        .nodes = nodes,
+                                        .node_count = v.nodes,
+                                        .timed = true },
+               &j);
+    free(nodes);
+    if (j.violations > 0)
+        fail_msg("%s: %s", o->directory, j.first);
     v.longest = longest_in_vain(o, lives, v.nodes);
-    v.twins = count_twins(lives, v.nodes);
+    qsort(lives, v.nodes, sizeof(*lives), by_name);
+    for (size_t i = 1; i < v.nodes; i++) {
+        const struct life *a = &lives[i - 1], *b = &lives[i];
+
+        v.twins += by_name(a, b) == 0 && a->begin < b->end && b->begin < a->end;
+    }
     free(lives);
     return v;
 }

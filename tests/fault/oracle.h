@@ -41,9 +41,9 @@ int random_ms(int least, int most);
  * CLOCK_REALTIME. */
 int64_t real_to_boot(int64_t real_ms);
 
-/* The main() of trials with a cluster, which is up while the tests run; where
- * that is not permitted, they are skipped. */
-int run_with_cluster(const struct cluster_opts *opts,
+/* The main() of trials with a cluster, which is up while the tests run and has
+ * that directory; where that is not permitted, they are skipped. */
+int run_with_cluster(const struct cluster_opts *opts, const char *directory,
                      struct cluster **ret_cluster, test_step *setup,
                      test_step *teardown);
 /* Makes a node, at any server of the cluster. A code of ZooKeeper. */

@@ -9,22 +9,18 @@
  * whether it holds. ZKR_TRIALS is the number of trials, ZKR_SEED repeats the
  * times of an earlier run. */
 #include <signal.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "holder.h"
 #include "oracle.h"
-#include "scope.h"
 #include "spawn.h"
 #include "txn_log.h"
-#include "wait.h"
 
+#define DIRECTORY  "/pauses"
 #define TICK_MS    2000 /* of the servers */
 #define MS         1000000LL
 #define TIMEOUT_MS 4000
-#define SOON_MS    60000
 #define HEALTHY_MS 90000
 #define LONG_RUN   20 /* trials from which the negative control must show */
 
@@ -43,52 +39,15 @@ struct seat {
     atomic_llong valid_until; /* the latest that was claimed */
 };
 
-struct sleeper {
-    pid_t pid;
-    struct seat *seat;
-};
+static struct seat *seats;
+static int seats_fd; /* shared memory */
 
-#define SIZE (SLEEPERS * sizeof(struct seat))
-
-static int shared_fd = -1;
-
-static struct seat *map_seats(int fd)
+static void map_seats(int fd)
 {
-    void *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
-static struct seat *seats(void)
-{
-    static struct seat *all;
-
-    if (all != NULL)
-        return all;
-    shared_fd = memfd_create("seats", MFD_CLOEXEC);
-    if (shared_fd < 0 || ftruncate(shared_fd, SIZE) != 0)
-        return NULL;
-    all = map_seats(shared_fd);
-    return all;
-}
-
-/* On the seat of that number; -1 if not. From the main thread. */
-static int sleeper_start(struct sleeper *s, int number, const char *hosts,
-                         uint32_t timeout_ms, const char *path)
-{
-    char seat[16];
-    char timeout[16];
-    char *argv[] = { "/proc/self/exe", seat,         (char *)hosts,
-                     timeout,          (char *)path, NULL };
-
-    if (seats() == NULL)
-        return -1;
-    (void)snprintf(seat, sizeof(seat), "%d", number);
-    (void)snprintf(timeout, sizeof(timeout), "%u", timeout_ms);
-    s->seat = &seats()[number];
-    *s->seat = (struct seat){ 0 };
-    s->pid = spawn_bound(argv, shared_fd, STDERR_FILENO);
-    return s->pid < 0 ? -1 : 0;
+    seats_fd = fd;
+    seats = mmap(NULL, SLEEPERS * sizeof(*seats), PROT_READ | PROT_WRITE,
+                 MAP_SHARED, fd, 0);
+    assert_true(seats != MAP_FAILED);
 }
 
 static void ask(struct seat *seat, struct holder *h)
@@ -109,20 +68,16 @@ static void ask(struct seat *seat, struct holder *h)
         atomic_store(&seat->valid_until, (until + 1) * MS);
 }
 
-/* The process runs this. */
-static int sleeper_main(char **argv)
+/* The process runs this, with the number of its seat, servers, and the path of
+ * a lock. */
+static _Noreturn void sleeper_main(char **argv)
 {
     static struct holder h;
-    struct seat *seat = map_seats(STDIN_FILENO);
     bool asked = false;
 
-    if (seat == NULL)
-        return 1;
-    seat += atoi(argv[1]);
-    if (holder_open(&h, argv[2], (uint32_t)atoi(argv[3]), argv[4]) != ZKR_OK) {
-        (void)fprintf(stderr, "sleeper: %s\n", zkr_error_detail());
-        return 1;
-    }
+    map_seats(STDIN_FILENO);
+    struct seat *seat = &seats[atoi(argv[1])];
+    holder_open(&h, argv[2], TIMEOUT_MS, argv[3]);
     atomic_store(&seat->session_id, h.session_id);
     atomic_store(&seat->ready, true);
     for (;;) {
@@ -159,7 +114,7 @@ struct sample {
 
 static struct cluster *cluster;
 static zkr_session *rival;
-static struct sleeper sleepers[SLEEPERS];
+static pid_t pids[SLEEPERS];
 static struct plan plans[SLEEPERS];
 static zkr_mutex *mutexes[SLEEPERS];
 static zkr_grant *held[SLEEPERS]; /* by the rival; NULL: no waiter */
@@ -178,36 +133,23 @@ static void start_all(const struct server *server)
     static int number;
 
     for (int i = 0; i < SLEEPERS; i++) {
-        const char *path = textf("/pauses/%d", ++number);
+        const char *path = textf(DIRECTORY "/%d", ++number);
+        char *argv[] = { "/proc/self/exe", (char *)textf("%d", i),
+                         (char *)server_hosts(server), (char *)path, NULL };
 
-        ok(sleeper_start(&sleepers[i], i, server_hosts(server), TIMEOUT_MS,
-                         path));
-        ok(zkr_mutex_new(rival, path, NULL, &mutexes[i]));
+        seats[i] = (struct seat){ 0 };
+        pids[i] = spawn_bound(argv, seats_fd, STDERR_FILENO);
+        assert_true(pids[i] > 0);
+        mutexes[i] = new_mutex(rival, path);
     }
     for (int i = 0; i < SLEEPERS; i++) {
-        assert_true(COMES(atomic_load(&sleepers[i].seat->ready), SOON_MS));
+        AWAIT(atomic_load(&seats[i].ready));
         if (!waits(i))
             continue;
-        ok(zkr_mutex_acquire(mutexes[i], SOON_MS, &held[i]));
-        atomic_store(&sleepers[i].seat->acquire, true);
+        held[i] = acquire(mutexes[i]);
+        atomic_store(&seats[i].acquire, true);
     }
     sleep_ms(TIMEOUT_MS); /* what proved them when they began is over */
-}
-
-static void make_plans(void)
-{
-    int64_t now = now_ms();
-
-    for (int i = 0; i < SLEEPERS; i++) {
-        struct plan *p = &plans[i];
-
-        p->stop = now + random_ms(1, 2000);
-        p->go_on = p->stop + random_ms(TIMEOUT_MS - 1000, TIMEOUT_MS + TICK_MS);
-        p->free_lock = p->go_on - random_ms(0, 100);
-        p->nap = drand48() < 0.7 ? random_ms(1, 40) : 0;
-        p->stop_again = 0;
-        p->go_on_again = 0;
-    }
 }
 
 static bool is_due(int64_t *instant, int64_t now)
@@ -225,89 +167,93 @@ static void free_lock(int i)
         zkr_grant_free(held[i]);
         held[i] = NULL;
     } else {
-        atomic_store(&sleepers[i].seat->acquire, true);
+        atomic_store(&seats[i].acquire, true);
     }
 }
 
-/* Returns when nothing is left to do for this one. */
+/* Returns true when nothing is left to do for this one. */
 static bool follow_plan(int i, int64_t now)
 {
     struct plan *p = &plans[i];
-    struct sleeper *s = &sleepers[i];
 
     if (is_due(&p->stop, now))
-        (void)kill(s->pid, SIGSTOP);
+        (void)kill(pids[i], SIGSTOP);
     if (is_due(&p->free_lock, now))
         free_lock(i);
     if (is_due(&p->go_on, now)) {
         p->woken = boot_ns();
-        (void)kill(s->pid, SIGCONT);
+        (void)kill(pids[i], SIGCONT);
     }
-    if (p->nap != 0 && atomic_load(&s->seat->granted) != 0) {
+    if (p->nap != 0 && atomic_load(&seats[i].granted) != 0) {
         p->stop_again = now + p->nap;
         p->go_on_again = p->stop_again + random_ms(500, 2500);
         p->nap = 0;
     }
     if (is_due(&p->stop_again, now))
-        (void)kill(s->pid, SIGSTOP);
+        (void)kill(pids[i], SIGSTOP);
     if (is_due(&p->go_on_again, now))
-        (void)kill(s->pid, SIGCONT);
+        (void)kill(pids[i], SIGCONT);
     return p->go_on == 0 && p->stop_again == 0 && p->go_on_again == 0;
 }
 
 static void follow_plans(void)
 {
-    int64_t end = now_ms() + 3LL * TIMEOUT_MS + 3LL * TICK_MS;
-    int left;
+    int64_t now = now_ms();
+    int64_t end = now + 3LL * TIMEOUT_MS + 3LL * TICK_MS;
 
-    do {
-        int64_t now = now_ms();
+    for (struct plan *p = plans; p < plans + SLEEPERS; p++) {
+        int64_t stop = now + random_ms(1, 2000);
+        int64_t go_on =
+            stop + random_ms(TIMEOUT_MS - 1000, TIMEOUT_MS + TICK_MS);
 
+        *p = (struct plan){ .stop = stop,
+                            .go_on = go_on,
+                            .free_lock = go_on - random_ms(0, 100) };
+        p->nap = drand48() < 0.7 ? random_ms(1, 40) : 0;
+    }
+    for (int left = 1; left > 0 && now < end; now = now_ms()) {
         left = now < end - TIMEOUT_MS / 2;
         for (int i = 0; i < SLEEPERS; i++)
             left += !follow_plan(i, now);
         sleep_ms(1);
-    } while (left > 0 && now_ms() < end);
+    }
     sleep_ms(1000); /* for all to be asked once more, and the log written */
 }
 
 static void take_sample(int i, const struct server *witness)
 {
-    struct seat *seat = sleepers[i].seat;
+    struct seat *seat = &seats[i];
     int64_t closed =
         txn_log_session_closed(witness, atomic_load(&seat->session_id));
     int64_t end = real_to_boot(closed);
 
-    if (closed == 0)
+    if (closed == 0) {
         survivors++;
-    else if (end < plans[i].woken)
+    } else if (end < plans[i].woken) {
         ended_asleep++;
-    else
+        assert_int_equal(atomic_load(&seat->last_ok), 0);
+    } else {
         samples[sample_count++] = (struct sample){
             .believed = atomic_load(&seat->valid_until) != 0,
             .before = { end - atomic_load(&seat->last_ok),
                         end - atomic_load(&seat->valid_until),
                         end - plans[i].woken - TIMEOUT_MS * MS * 5 / 12 },
         };
-    if (closed != 0 && end < plans[i].woken)
-        assert_int_equal(atomic_load(&seat->last_ok), 0);
+    }
 }
 
 static void run_trial(void)
 {
     int leader = cluster_await_leader(cluster, HEALTHY_MS);
-    int follower = leader % SERVERS + 1;
-    const struct server *witness = cluster_server(cluster, leader);
 
     assert_int_not_equal(leader, 0);
-    start_all(cluster_server(cluster, follower));
-    make_plans();
+    start_all(cluster_server(cluster, leader % SERVERS + 1));
     follow_plans();
     for (int i = 0; i < SLEEPERS; i++)
-        take_sample(i, witness);
+        take_sample(i, cluster_server(cluster, leader));
     for (int i = 0; i < SLEEPERS; i++) {
-        (void)kill(sleepers[i].pid, SIGKILL);
-        (void)waitpid(sleepers[i].pid, NULL, 0);
+        (void)kill(pids[i], SIGKILL);
+        (void)waitpid(pids[i], NULL, 0);
         zkr_grant_free(held[i]);
         held[i] = NULL;
         zkr_mutex_free(mutexes[i]);
@@ -362,8 +308,8 @@ static int open_rival(void)
     int leader = cluster_await_leader(cluster, HEALTHY_MS);
 
     set_seed();
-    if (cluster_create(cluster, "/pauses") != 0)
-        return -1;
+    map_seats(memfd_create("seats", MFD_CLOEXEC));
+    ok(ftruncate(seats_fd, SLEEPERS * sizeof(*seats)));
     return zkr_session_open(server_hosts(cluster_server(cluster, leader)),
                             OPTS(session, .session_timeout_ms = 40000), &rival);
 }
@@ -376,9 +322,10 @@ static int close_rival(void)
 
 int main(int argc, char **argv)
 {
-    if (argc == 5)
-        return sleeper_main(argv);
-    int rc = run_with_cluster(NULL, &cluster, open_rival, close_rival);
+    if (argc == 4)
+        sleeper_main(argv);
+    int rc =
+        run_with_cluster(NULL, DIRECTORY, &cluster, open_rival, close_rival);
     free(samples);
     return rc;
 }

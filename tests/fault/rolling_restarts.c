@@ -63,26 +63,6 @@ static void take(struct party *p, int lock, zkr_grant *g)
     atomic_store(&p->grant, g);
 }
 
-static void open_party(struct party *p, int number)
-{
-    ok(zkr_session_open(ensemble_hosts(ensemble),
-                        OPTS(session, .session_timeout_ms = TIMEOUT_MS),
-                        &p->session));
-    ok(zkr_session_listen(p->session, on_session, p, &p->listener));
-    for (int i = 0; i < PARTIES; i++)
-        p->mutexes[i] = new_mutex(p->session, paths[i]);
-    take(p, number, acquire(p->mutexes[number]));
-}
-
-static void close_party(struct party *p)
-{
-    zkr_grant_free(p->grant);
-    for (int i = 0; i < PARTIES; i++)
-        zkr_mutex_free(p->mutexes[i]);
-    zkr_listener_free(p->listener);
-    (void)zkr_session_close(p->session);
-}
-
 static void queue_up(struct party *p)
 {
     int next = (p->lock + 1) % PARTIES;
@@ -91,21 +71,6 @@ static void queue_up(struct party *p)
     ok(zkr_mutex_acquire_async(p->mutexes[next], -1, record_acquire, p->turn,
                                NULL));
     wait_children(paths[next], 2);
-}
-
-static void give_back(struct party *p)
-{
-    AUTO(grant) g = atomic_exchange(&p->grant, NULL);
-
-    ok(zkr_grant_listen(g, NULL, NULL));
-    ok(zkr_grant_release_async(g, NULL, NULL));
-}
-
-static void take_turn(struct party *p)
-{
-    assert_int_equal(recorded(p->turn, 0), ZKR_OK);
-    take(p, (p->lock + 1) % PARTIES, recorded_grant(p->turn, 0));
-    recorder_free(p->turn);
 }
 
 static void *ask_all(void *unused)
@@ -124,28 +89,22 @@ static void *ask_all(void *unused)
 
 /* -- restarts ------------------------------------------------------------- */
 
-static bool all_are_connected(void *unused)
+static bool is_connected(const struct party *p)
 {
-    for (int i = 0; i < PARTIES; i++) {
-        enum zkr_session_state_kind state =
-            zkr_session_state(parties[i].session);
+    enum zkr_session_state_kind state = zkr_session_state(p->session);
 
-        if (state != ZKR_SESSION_CONNECTED && state != ZKR_SESSION_RECONNECTED)
-            return false;
-    }
-    return true;
+    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
 }
 
-static void restart_all(void)
+static void restart(struct server *server)
 {
-    for (int i = 0; i < SERVERS; i++) {
-        server_kill9(ensemble_server(ensemble, i));
-        ok(server_restart(ensemble_server(ensemble, i)));
-        assert_true(
-            COMES((sleep_ms(50), ensemble_leader(ensemble) >= 0), HEALTHY_MS));
-        assert_true(wait_until(all_are_connected, NULL, HEALTHY_MS));
-        restarts++;
-    }
+    server_kill9(server);
+    ok(server_restart(server));
+    assert_true(
+        COMES((sleep_ms(50), ensemble_leader(ensemble) >= 0), HEALTHY_MS));
+    for (int i = 0; i < PARTIES; i++)
+        assert_true(COMES(is_connected(&parties[i]), HEALTHY_MS));
+    restarts++;
 }
 
 /* The node is the same, and its session alive. */
@@ -168,15 +127,23 @@ static void pass_on(void)
     for (int i = 0; i < PARTIES; i++)
         queue_up(&parties[i]);
     pthread_t asking = thread_start(ask_all, NULL);
-    restart_all();
+    for (int i = 0; i < SERVERS; i++)
+        restart(ensemble_server(ensemble, i));
     atomic_store(&stop, true);
     thread_join(asking);
     for (int i = 0; i < PARTIES; i++)
         still_holds(&parties[i]);
-    for (int i = 0; i < PARTIES; i++)
-        give_back(&parties[i]);
-    for (int i = 0; i < PARTIES; i++)
-        take_turn(&parties[i]);
+    for (int i = 0; i < PARTIES; i++) {
+        AUTO(grant) g = atomic_exchange(&parties[i].grant, NULL);
+
+        ok(zkr_grant_listen(g, NULL, NULL));
+        ok(zkr_grant_release_async(g, NULL, NULL));
+    }
+    for (struct party *p = parties; p < parties + PARTIES; p++) {
+        assert_int_equal(recorded(p->turn, 0), ZKR_OK);
+        take(p, (p->lock + 1) % PARTIES, recorded_grant(p->turn, 0));
+        recorder_free(p->turn);
+    }
 }
 
 TEST(rolling_restarts_cost_no_lock)
@@ -206,16 +173,29 @@ static int setup(void)
     if (open_admin(ensemble_hosts(ensemble)) != ZOK)
         return -1;
     for (int i = 0; i < PARTIES; i++)
-        (void)snprintf(paths[i], sizeof(paths[i]), "%s", new_path());
-    for (int i = 0; i < PARTIES; i++)
-        open_party(&parties[i], i);
+        PRINT(paths[i], "%s", new_path());
+    for (int i = 0; i < PARTIES; i++) {
+        struct party *p = &parties[i];
+
+        p->session = open_to(ensemble_hosts(ensemble),
+                             OPTS(session, .session_timeout_ms = TIMEOUT_MS));
+        p->listener = MADE(listener, session_listen, p->session, on_session, p);
+        for (int k = 0; k < PARTIES; k++)
+            p->mutexes[k] = new_mutex(p->session, paths[k]);
+        take(p, i, acquire(p->mutexes[i]));
+    }
     return 0;
 }
 
 static int teardown(void)
 {
-    for (int i = 0; i < PARTIES; i++)
-        close_party(&parties[i]);
+    for (struct party *p = parties; p < parties + PARTIES; p++) {
+        zkr_grant_free(p->grant);
+        for (int i = 0; i < PARTIES; i++)
+            zkr_mutex_free(p->mutexes[i]);
+        zkr_listener_free(p->listener);
+        (void)zkr_session_close(p->session);
+    }
     return 0;
 }
 

@@ -7,12 +7,8 @@
  * acquire, or from a moment on while they hold. Three real servers; the holders
  * are on a follower. ZKR_TIMEOUTS is for how many session timeouts they hold.
  */
-#include <stdatomic.h>
-
 #include "holder.h"
 #include "oracle.h"
-#include "proxy.h"
-#include "wait.h"
 
 #define TIMEOUT_MS 4000 /* T */
 #define HOLDERS    2    /* in each row */
@@ -35,32 +31,32 @@ struct row {
 };
 
 static struct row steady[] = {
-    { .name = "0", .part = 0, .proven = true },
-    { .name = "T/20", .part = 6, .proven = true },
-    { .name = "T/10", .part = 12, .proven = true },
-    { .name = "T/8", .part = 15, .proven = true },
-    { .name = "T/6", .part = 20, .proven = true },
-    { .name = "T/5.5", .part = 22, .proven = true },
-    { .name = "T/5", .part = 24, .proven = true },
-    { .name = "T/4", .part = 30 },
-    { .name = "T/3", .part = 40 },
+    { "0", 0, .proven = true },
+    { "T/20", 6, .proven = true },
+    { "T/10", 12, .proven = true },
+    { "T/8", 15, .proven = true },
+    { "T/6", 20, .proven = true },
+    { "T/5.5", 22, .proven = true },
+    { "T/5", 24, .proven = true },
+    { "T/4", .part = 30 },
+    { "T/3", .part = 40 },
 };
 
 /* These links turn slow while the lock is held. No answer takes longer than T/6
  * where a proof is expected. */
 static struct row turning[] = {
-    { .name = "0", .part = 0, .proven = true },
-    { .name = "T/20", .part = 6, .proven = true },
-    { .name = "T/10", .part = 12, .proven = true },
-    { .name = "T/8", .part = 15, .proven = true },
-    { .name = "T/7", .part = 17, .proven = true },
-    { .name = "T/6", .part = 20, .proven = true },
-    { .name = "T/5", .part = 24 },
-    { .name = "T/12 +-30 %", .part = 10, .jitter = 30, .proven = true },
-    { .name = "T/9 +-30 %", .part = 13, .jitter = 30, .proven = true },
-    { .name = "T/8 +-30 %", .part = 15, .jitter = 30, .proven = true },
-    { .name = "T/7 +-30 %", .part = 17, .jitter = 30 },
-    { .name = "T/6 +-30 %", .part = 20, .jitter = 30 },
+    { "0", 0, .proven = true },
+    { "T/20", 6, .proven = true },
+    { "T/10", 12, .proven = true },
+    { "T/8", 15, .proven = true },
+    { "T/7", 17, .proven = true },
+    { "T/6", 20, .proven = true },
+    { "T/5", .part = 24 },
+    { "T/12 +-30 %", 10, .jitter = 30, .proven = true },
+    { "T/9 +-30 %", 13, .jitter = 30, .proven = true },
+    { "T/8 +-30 %", 15, .jitter = 30, .proven = true },
+    { "T/7 +-30 %", 17, .jitter = 30 },
+    { "T/6 +-30 %", 20, .jitter = 30 },
 };
 
 /* What is tried now. */
@@ -77,12 +73,9 @@ static void open_row(struct row *r, const struct server *follower)
     static int number;
 
     ok(proxy_start(server_hosts(follower), &r->proxy));
-    for (int i = 0; i < HOLDERS; i++) {
-        int rc = holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
-                             textf(DIRECTORY "/%d", ++number));
-        if (rc != ZKR_OK)
-            fail_msg("%s: %s", zkr_strerror(rc), zkr_error_detail());
-    }
+    for (int i = 0; i < HOLDERS; i++)
+        holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
+                    textf(DIRECTORY "/%d", ++number));
 }
 
 static void slow_down(struct row *r)
@@ -91,25 +84,7 @@ static void slow_down(struct row *r)
     proxy_set_latency(r->proxy, TIMEOUT_MS * r->part / 120);
 }
 
-static void acquire_row(struct row *r)
-{
-    for (int i = 0; i < HOLDERS; i++)
-        holder_acquire(&r->holders[i]);
-}
-
-/* From the grant on, and from the turn on. */
-static void ask_row(struct row *r)
-{
-    for (int i = 0; i < HOLDERS; i++) {
-        zkr_grant *g = atomic_load(&r->holders[i].grant);
-
-        if (g == NULL || !atomic_load(&turned))
-            continue;
-        r->asked++;
-        r->sure += zkr_grant_check(g) == ZKR_OK;
-    }
-}
-
+/* Asks from the grant on, and from the turn on. */
 static void *ask_all(void *arg)
 {
     int64_t last = now_ms();
@@ -120,18 +95,19 @@ static void *ask_all(void *arg)
         if (now - last > latest_ms)
             latest_ms = now - last;
         last = now;
-        for (size_t i = 0; i < row_count; i++)
-            ask_row(&rows[i]);
+        for (struct row *r = rows; r < rows + row_count; r++) {
+            for (int i = 0; i < HOLDERS; i++) {
+                zkr_grant *g = atomic_load(&r->holders[i].grant);
+
+                if (g == NULL || !atomic_load(&turned))
+                    continue;
+                r->asked++;
+                r->sure += zkr_grant_check(g) == ZKR_OK;
+            }
+        }
         sleep_ms(1);
     }
     return NULL;
-}
-
-static void await_grants(struct row *r, int64_t began)
-{
-    for (int i = 0; i < HOLDERS; i++)
-        assert_true(wait_until(holder_has_grant, &r->holders[i], HEALTHY_MS));
-    r->waited_ms = now_ms() - began;
 }
 
 static void close_row(struct row *r)
@@ -146,23 +122,19 @@ static void close_row(struct row *r)
     proxy_stop(r->proxy);
 }
 
-static void print_rows(int hold_ms)
+/* Those that expect a proof must have had one whenever they were asked. */
+static void judge_rows(int hold_ms)
 {
     printf("round trip   with an OK  granted after  writes in T\n");
-    for (size_t i = 0; i < row_count; i++)
-        printf("%-11s  %8.3f %%  %10.2f T  %11.1f\n", rows[i].name,
-               100.0 * (double)rows[i].sure / (double)rows[i].asked,
-               (double)rows[i].waited_ms / TIMEOUT_MS,
-               (double)rows[i].writes / HOLDERS * TIMEOUT_MS / hold_ms);
+    for (const struct row *r = rows; r < rows + row_count; r++)
+        printf("%-11s  %8.3f %%  %10.2f T  %11.1f\n", r->name,
+               100.0 * (double)r->sure / (double)r->asked,
+               (double)r->waited_ms / TIMEOUT_MS,
+               (double)r->writes / HOLDERS * TIMEOUT_MS / hold_ms);
     printf("the machine was late by %lld ms at most\n", (long long)latest_ms);
-}
-
-/* Those that expect a proof must have had one whenever they were asked. */
-static void judge_rows(void)
-{
-    for (size_t i = 0; i < row_count; i++) {
-        if (rows[i].proven && latest_ms < LATE_MS)
-            assert_int_equal(rows[i].sure, rows[i].asked);
+    for (const struct row *r = rows; r < rows + row_count; r++) {
+        if (r->proven && latest_ms < LATE_MS)
+            assert_int_equal(r->sure, r->asked);
     }
 }
 
@@ -170,39 +142,44 @@ static void hold_rows(struct row *some, size_t count, bool turn)
 {
     int hold_ms = number_from("ZKR_TIMEOUTS", 2) * TIMEOUT_MS;
     int leader = cluster_await_leader(cluster, HEALTHY_MS);
+    struct row *end = some + count;
 
     assert_int_not_equal(leader, 0);
-    const struct server *follower =
-        cluster_server(cluster, leader % SERVERS + 1);
     rows = some;
     row_count = count;
     latest_ms = 0;
     atomic_store(&stop, false);
     atomic_store(&turned, !turn);
-    for (size_t i = 0; i < row_count; i++)
-        open_row(&rows[i], follower);
-    for (size_t i = 0; i < row_count && !turn; i++)
-        slow_down(&rows[i]);
+    for (struct row *r = rows; r < end; r++) {
+        open_row(r, cluster_server(cluster, leader % SERVERS + 1));
+        if (!turn)
+            slow_down(r);
+    }
     sleep_ms(TIMEOUT_MS); /* sessions that are idle on such a link */
     pthread_t asking = thread_start(ask_all, NULL);
     int64_t began = now_ms();
-    for (size_t i = 0; i < row_count; i++)
-        acquire_row(&rows[i]);
-    for (size_t i = 0; i < row_count; i++)
-        await_grants(&rows[i], began);
+    for (struct row *r = rows; r < end; r++) {
+        for (int i = 0; i < HOLDERS; i++)
+            holder_acquire(&r->holders[i]);
+    }
+    for (struct row *r = rows; r < end; r++) {
+        for (int i = 0; i < HOLDERS; i++)
+            holder_await(&r->holders[i]);
+        r->waited_ms = now_ms() - began;
+    }
     sleep_ms(turn ? TIMEOUT_MS : 0);
-    for (size_t i = 0; i < row_count && turn; i++)
-        slow_down(&rows[i]);
-    for (size_t i = 0; i < row_count; i++)
-        proxy_reset_counts(rows[i].proxy);
+    for (struct row *r = rows; r < end; r++) {
+        if (turn)
+            slow_down(r);
+        proxy_reset_counts(r->proxy);
+    }
     atomic_store(&turned, true);
     sleep_ms(hold_ms);
     atomic_store(&stop, true);
     thread_join(asking);
-    for (size_t i = 0; i < row_count; i++)
-        close_row(&rows[i]);
-    print_rows(hold_ms);
-    judge_rows();
+    for (struct row *r = rows; r < end; r++)
+        close_row(r);
+    judge_rows(hold_ms);
 }
 
 /* With proofs one after the other, a lock was UNSURE for 58 % of the time
@@ -219,12 +196,7 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
     hold_rows(turning, COUNT(turning), true);
 }
 
-static int make_directory(void)
-{
-    return cluster_create(cluster, DIRECTORY);
-}
-
 int main(void)
 {
-    return run_with_cluster(NULL, &cluster, make_directory, NULL);
+    return run_with_cluster(NULL, DIRECTORY, &cluster, NULL, NULL);
 }

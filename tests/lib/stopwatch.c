@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "wait.h"
 
 #define MS 1000000LL
 
@@ -28,14 +29,6 @@ struct stopwatch {
     int64_t late_ns; /* of all turns before it */
 };
 
-static int64_t read_ns(clockid_t clock)
-{
-    struct timespec now;
-
-    (void)clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static int64_t later_than_due(const struct stopwatch *w, int64_t now)
 {
     int64_t late = now - w->turn_ns - TURN_NS;
@@ -43,34 +36,23 @@ static int64_t later_than_due(const struct stopwatch *w, int64_t now)
     return late > 0 ? late : 0;
 }
 
-static void take_turn(void)
+static void *stopwatch_main(void *watch)
 {
+    struct stopwatch *w = watch;
     struct timespec pause = { .tv_nsec = SLEEP_NS };
 
-    (void)nanosleep(&pause, NULL);
-    int64_t end = read_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
-    while (read_ns(CLOCK_THREAD_CPUTIME_ID) < end)
-        ;
-}
-
-static bool end_turn(struct stopwatch *w)
-{
-    int64_t now = read_ns(CLOCK_MONOTONIC);
-    bool stop;
-
-    (void)pthread_mutex_lock(&w->lock);
-    w->late_ns += later_than_due(w, now);
-    w->turn_ns = now;
-    stop = w->stop;
-    (void)pthread_mutex_unlock(&w->lock);
-    return stop;
-}
-
-static void *stopwatch_main(void *arg)
-{
-    do
-        take_turn();
-    while (!end_turn(arg));
+    for (bool stop = false; !stop;) {
+        (void)nanosleep(&pause, NULL);
+        int64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
+        while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+            ;
+        int64_t now = clock_ns(CLOCK_MONOTONIC);
+        (void)pthread_mutex_lock(&w->lock);
+        w->late_ns += later_than_due(w, now);
+        w->turn_ns = now;
+        stop = w->stop;
+        (void)pthread_mutex_unlock(&w->lock);
+    }
     return NULL;
 }
 
@@ -80,7 +62,7 @@ struct stopwatch *stopwatch_start(void)
 
     if (w == NULL || pthread_mutex_init(&w->lock, NULL) != 0)
         abort();
-    w->start_ns = read_ns(CLOCK_MONOTONIC);
+    w->start_ns = clock_ns(CLOCK_MONOTONIC);
     w->turn_ns = w->start_ns;
     if (pthread_create(&w->thread, NULL, stopwatch_main, w) != 0)
         abort();
@@ -93,7 +75,7 @@ struct lap stopwatch_lap(struct stopwatch *w)
     struct lap lap;
 
     (void)pthread_mutex_lock(&w->lock);
-    int64_t now = read_ns(CLOCK_MONOTONIC);
+    int64_t now = clock_ns(CLOCK_MONOTONIC);
     lap.took_ns = now - w->start_ns;
     lap.late_ns = w->late_ns + later_than_due(w, now);
     (void)pthread_mutex_unlock(&w->lock);

@@ -2,24 +2,24 @@
 /* Polls on the monotonic clock, and reads counters from /proc/self. */
 #include "wait.h"
 
-#include <stddef.h>
-
 #include <dirent.h>
 
-int64_t now_ms(void)
+int64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
 
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int64_t now_ms(void)
+{
+    return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 int64_t boot_ns(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return clock_ns(CLOCK_BOOTTIME);
 }
 
 int64_t boot_ms(void)
@@ -61,15 +61,12 @@ bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms)
 static int count_entries(const char *path)
 {
     DIR *dir = opendir(path);
-    const struct dirent *entry;
     int count = 0;
 
     if (dir == NULL)
         return -1;
-    while ((entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] != '.')
-            count++;
-    }
+    for (const struct dirent *e; (e = readdir(dir)) != NULL;)
+        count += e->d_name[0] != '.';
     closedir(dir);
     return count;
 }

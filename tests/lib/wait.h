@@ -26,6 +26,8 @@ bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms);
         has_come;                                                              \
     })
 
+int64_t clock_ns(clockid_t clock);
+
 /* Milliseconds of CLOCK_MONOTONIC. */
 int64_t now_ms(void);
 
