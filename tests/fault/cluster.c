@@ -3,11 +3,9 @@
  * in the sender's neighbour table: nobody takes those packets. */
 #include "cluster.h"
 
-#include <errno.h>
 #include <sched.h>
 
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "server_private.h"
@@ -38,14 +36,8 @@ struct cluster {
 static bool run(const char *command)
 {
     char *argv[] = { "/bin/sh", "-c", (char *)command, NULL };
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int status = -1;
-    pid_t pid = spawn(argv, null, STDERR_FILENO);
 
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    close(null);
-    return status == 0;
+    return spawn_run(argv, STDERR_FILENO);
 }
 
 static void enter(const struct cluster *c, int host)
@@ -182,14 +174,6 @@ void cluster_break(const struct cluster *c, int host, int peer)
 
 /* Servers */
 
-static int spawn_on(const struct cluster *c, int host)
-{
-    enter(c, host);
-    int rc = server_spawn(c->servers[host]);
-    enter(c, HERE);
-    return rc;
-}
-
 static int spawn_server(struct cluster *c, int host, const char *peers,
                         const struct cluster_opts *o)
 {
@@ -214,7 +198,11 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
                                .cfg_lines = lines },
         CLIENT_PORT, host, peers, &c->servers[host]);
 
-    return rc == SERVER_OK ? spawn_on(c, host) : rc;
+    enter(c, host);
+    if (rc == SERVER_OK)
+        rc = server_spawn(c->servers[host]);
+    enter(c, HERE);
+    return rc;
 }
 
 static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
@@ -302,10 +290,10 @@ void cluster_stop(struct cluster *c)
 {
     if (c == NULL)
         return;
-    for (int host = 0; host < c->hosts; host++)
+    for (int host = 0; host < c->hosts; host++) {
         server_stop(c->servers[host]);
-    for (int host = 0; host < c->hosts; host++)
         close(c->spaces[host]);
+    }
     free(c);
 }
 
@@ -316,9 +304,8 @@ struct server *cluster_server(const struct cluster *c, int host)
 
 int cluster_restart(struct cluster *c, int host)
 {
-    int rc = spawn_on(c, host);
-
-    return rc != SERVER_OK
-               ? rc
-               : server_await(c->servers[host], now_ms() + SERVER_DEADLINE_MS);
+    enter(c, host);
+    int rc = server_serve(c->servers[host]);
+    enter(c, HERE);
+    return rc;
 }

@@ -38,13 +38,19 @@ static int await_connection(struct admin *a)
     return zoo_state(a->zh) == ZOO_CONNECTED_STATE ? ZOK : ZSESSIONEXPIRED;
 }
 
-/* The code of a read, which is made again when the connection breaks. */
+/* The code of a call that is made when there is a connection; and of a read,
+ * which is made again when that breaks. */
+#define CONNECTED(a, call)                                                     \
+    __extension__({                                                            \
+        int its_code = await_connection(a);                                    \
+        its_code != ZOK ? its_code : (call);                                   \
+    })
 #define READ_AGAIN(a, read)                                                    \
     __extension__({                                                            \
         int code, tries = READ_TRIES;                                          \
                                                                                \
         do                                                                     \
-            code = (code = await_connection(a)) != ZOK ? code : (read);        \
+            code = CONNECTED(a, read);                                         \
         while (code == ZCONNECTIONLOSS && --tries > 0);                        \
         code;                                                                  \
     })
@@ -91,23 +97,16 @@ static int data_length(const char *data)
 int admin_create_flags(struct admin *a, const char *path, const char *data,
                        int flags, char *out_path, int out_len)
 {
-    int rc = await_connection(a);
-
-    if (rc != ZOK)
-        return rc;
-    return zoo_create(a->zh, path, data, data_length(data),
-                      &ZOO_OPEN_ACL_UNSAFE, flags, out_path, out_len);
+    return CONNECTED(a, zoo_create(a->zh, path, data, data_length(data),
+                                   &ZOO_OPEN_ACL_UNSAFE, flags, out_path,
+                                   out_len));
 }
 
 int admin_create_bytes(struct admin *a, const char *path, const char *data,
                        size_t size, int flags)
 {
-    int rc = await_connection(a);
-
-    if (rc != ZOK)
-        return rc;
-    return zoo_create(a->zh, path, data, (int)size, &ZOO_OPEN_ACL_UNSAFE, flags,
-                      NULL, 0);
+    return CONNECTED(a, zoo_create(a->zh, path, data, (int)size,
+                                   &ZOO_OPEN_ACL_UNSAFE, flags, NULL, 0));
 }
 
 int admin_create(struct admin *a, const char *path, const char *data)
@@ -117,26 +116,19 @@ int admin_create(struct admin *a, const char *path, const char *data)
 
 int admin_delete(struct admin *a, const char *path)
 {
-    int rc = await_connection(a);
-
-    return rc != ZOK ? rc : zoo_delete(a->zh, path, ANY_VERSION);
+    return CONNECTED(a, zoo_delete(a->zh, path, ANY_VERSION));
 }
 
 int admin_set(struct admin *a, const char *path, const char *data)
 {
-    int rc = await_connection(a);
-
-    if (rc != ZOK)
-        return rc;
-    return zoo_set(a->zh, path, data, data_length(data), ANY_VERSION);
+    return CONNECTED(
+        a, zoo_set(a->zh, path, data, data_length(data), ANY_VERSION));
 }
 
 int admin_set_acl(struct admin *a, const char *path,
                   const struct ACL_vector *acl)
 {
-    int rc = await_connection(a);
-
-    return rc != ZOK ? rc : zoo_set_acl(a->zh, path, ANY_VERSION, acl);
+    return CONNECTED(a, zoo_set_acl(a->zh, path, ANY_VERSION, acl));
 }
 
 int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len)
@@ -234,30 +226,23 @@ void admin_children_free(char **names, size_t count)
     free(names);
 }
 
-static int delete_child(struct admin *a, const char *parent, const char *name)
-{
-    size_t size = strlen(parent) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path == NULL)
-        return ZSYSTEMERROR;
-    snprintf(path, size, "%s/%s", parent, name);
-    int rc = admin_delete_tree(a, path);
-    free(path);
-    return rc;
-}
-
 int admin_delete_tree(struct admin *a, const char *path)
 {
     char **names;
     size_t count;
     int rc = admin_children(a, path, &names, &count);
 
-    if (rc == ZOK) {
-        for (size_t i = 0; i < count && rc == ZOK; i++)
-            rc = delete_child(a, path, names[i]);
-        admin_children_free(names, count);
+    if (rc != ZOK)
+        return rc == ZNONODE ? ZOK : rc;
+    for (size_t i = 0; i < count && rc == ZOK; i++) {
+        char *child;
+
+        if (asprintf(&child, "%s/%s", path, names[i]) < 0)
+            abort();
+        rc = admin_delete_tree(a, child);
+        free(child);
     }
+    admin_children_free(names, count);
     if (rc == ZOK)
         rc = admin_delete(a, path);
     return rc == ZNONODE ? ZOK : rc;

@@ -31,18 +31,6 @@ static int serve(const struct server *s)
     return rc;
 }
 
-/* The server writes the archive last. server_stop() reaps its process, so this
- * only waits for the end. */
-static void await_end(const struct server *s)
-{
-    siginfo_t end;
-
-    (void)kill(server_pid(s), SIGTERM);
-    while (waitid(P_PID, (id_t)server_pid(s), &end, WEXITED | WNOWAIT) != 0 &&
-           errno == EINTR)
-        continue;
-}
-
 int main(int argc, char **argv)
 {
     char option[4096];
@@ -50,6 +38,7 @@ int main(int argc, char **argv)
     struct server_opts opts = { .java_opts = options,
                                 .security = SERVER_PLAIN };
     struct server *s;
+    siginfo_t end;
 
     if (argc != 2)
         return 64;
@@ -62,7 +51,12 @@ int main(int argc, char **argv)
     if (rc != SERVER_OK)
         return rc;
     rc = serve(s);
-    await_end(s);
+    /* The server writes the archive last. server_stop() reaps its process, so
+     * this only waits for the end. */
+    (void)kill(server_pid(s), SIGTERM);
+    while (waitid(P_PID, (id_t)server_pid(s), &end, WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR)
+        continue;
     server_stop(s);
     _exit(rc); /* the client loses memory, which a sanitizer would name */
 }

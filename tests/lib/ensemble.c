@@ -17,18 +17,13 @@ struct ensemble {
     char hosts[MEMBERS_MAX * LINE_MAX_SIZE];
 };
 
-static int client_port(const struct ensemble *e, int i)
-{
-    return e->first_port + i * SERVER_PORTS;
-}
-
 static void write_addresses(struct ensemble *e)
 {
     int peers = 0;
     int hosts = 0;
 
     for (int i = 0; i < e->count; i++) {
-        int port = client_port(e, i);
+        int port = e->first_port + i * SERVER_PORTS;
 
         peers +=
             snprintf(e->peers + peers, LINE_MAX_SIZE,
@@ -36,19 +31,6 @@ static void write_addresses(struct ensemble *e)
         hosts += snprintf(e->hosts + hosts, LINE_MAX_SIZE, "%s127.0.0.1:%d",
                           i == 0 ? "" : ",", port);
     }
-}
-
-static int spawn_members(struct ensemble *e, const struct server_opts *opts)
-{
-    int rc = SERVER_OK;
-
-    for (int i = 0; i < e->count && rc == SERVER_OK; i++) {
-        rc = server_prepare(opts, client_port(e, i), i + 1, e->peers,
-                            &e->members[i]);
-        if (rc == SERVER_OK)
-            rc = server_spawn(e->members[i]);
-    }
-    return rc;
 }
 
 /* One round over all members: the first result that is not SERVER_OK.  Every
@@ -90,15 +72,18 @@ static int start_once(int count, const struct server_opts *opts,
                       struct ensemble **ret_ensemble)
 {
     struct ensemble *e = calloc(1, sizeof(*e));
-    int rc = SERVER_FAILED;
 
     if (e == NULL)
         return SERVER_FAILED;
     e->count = count;
     e->first_port = server_find_ports(count * SERVER_PORTS);
-    if (e->first_port > 0) {
-        write_addresses(e);
-        rc = spawn_members(e, opts);
+    int rc = e->first_port > 0 ? SERVER_OK : SERVER_FAILED;
+    write_addresses(e);
+    for (int i = 0; i < count && rc == SERVER_OK; i++) {
+        rc = server_prepare(opts, e->first_port + i * SERVER_PORTS, i + 1,
+                            e->peers, &e->members[i]);
+        if (rc == SERVER_OK)
+            rc = server_spawn(e->members[i]);
     }
     if (rc == SERVER_OK)
         rc = await_members(e);
@@ -138,11 +123,6 @@ void ensemble_stop(struct ensemble *e)
 const char *ensemble_hosts(const struct ensemble *e)
 {
     return e->hosts;
-}
-
-int ensemble_size(const struct ensemble *e)
-{
-    return e->count;
 }
 
 struct server *ensemble_server(const struct ensemble *e, int i)

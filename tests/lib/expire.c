@@ -21,31 +21,25 @@ enum {
 
 /* Returns 0 when the server has read our request and hung up, -ESRCH when it
  * said that there is no such session. */
-static int converse(int fd, const struct packet *request, int64_t session_id)
-{
-    unsigned char answer[ANSWER_SIZE];
-    ssize_t size;
-
-    if (!net_send(fd, request->bytes, request->size))
-        return -EIO;
-    size = net_receive(fd, answer, sizeof(answer));
-    if (size < 0)
-        return -ETIMEDOUT;
-    if (size == ANSWER_SIZE && get_number(answer + ANSWER_ID, 8) != session_id)
-        return -ESRCH;
-    return 0;
-}
-
 static int end_once(const char *server, const struct packet *request,
                     int64_t session_id)
 {
     int fd = net_connect(server, ANSWER_WAIT_MS);
+    unsigned char answer[ANSWER_SIZE];
 
     if (fd < 0)
         return errno == EINPROGRESS ? -ETIMEDOUT : -errno;
-    int rc = converse(fd, request, session_id);
+    bool sent = net_send(fd, request->bytes, request->size);
+    ssize_t size = sent ? net_receive(fd, answer, sizeof(answer)) : 0;
     (void)close(fd);
-    return rc;
+    if (!sent)
+        return -EIO;
+    if (size < 0)
+        return -ETIMEDOUT;
+    return size == ANSWER_SIZE &&
+                   get_number(answer + ANSWER_ID, 8) != session_id
+               ? -ESRCH
+               : 0;
 }
 
 /* The server hangs up when it has applied the close, often before its answer to
@@ -69,26 +63,19 @@ int session_kill(const char *host_port, int64_t session_id,
     return -EIO;
 }
 
-/* java.util.Random.nextInt(): a 48-bit linear congruential generator. */
-static uint32_t java_next_int(uint64_t *seed)
-{
-    *seed = (*seed * 0x5DEECE66DULL + 0xBULL) & ((1ULL << 48) - 1);
-    return (uint32_t)(*seed >> 16);
-}
-
-/* ZooKeeperServer.generatePasswd(): Random(id ^ superSecret).nextBytes(). */
+/* ZooKeeperServer.generatePasswd(): Random(id ^ superSecret).nextBytes(), where
+ * java.util.Random is a 48-bit linear congruential generator. */
 void session_passwd(int64_t session_id, char passwd[PASSWD_SIZE])
 {
     const uint64_t super_secret = 0xB3415C00ULL;
+    const uint64_t bits = (1ULL << 48) - 1;
     uint64_t seed = (uint64_t)session_id ^ super_secret;
 
-    /* The scrambling that the constructor Random(long) does. */
-    seed = (seed ^ 0x5DEECE66DULL) & ((1ULL << 48) - 1);
+    seed = (seed ^ 0x5DEECE66DULL) & bits; /* as its constructor does */
     for (int i = 0; i < PASSWD_SIZE; i += 4) {
-        uint32_t word = java_next_int(&seed);
-
-        for (int byte = 0; byte < 4; byte++, word >>= 8)
-            passwd[i + byte] = (char)(word & 0xff);
+        seed = (seed * 0x5DEECE66DULL + 0xBULL) & bits;
+        for (int byte = 0; byte < 4; byte++)
+            passwd[i + byte] = (char)(seed >> (16 + 8 * byte) & 0xff);
     }
 }
 

@@ -16,70 +16,40 @@ static const char *child_of(const struct history *h, const char *path)
                : NULL;
 }
 
-static bool on_create(struct history *h, const struct txn *t)
-{
-    const char *name = child_of(h, t->path);
-    struct life *lives;
-
-    if (name == NULL)
-        return true;
-    lives = realloc(h->lives, (h->count + 1) * sizeof(*lives));
-    if (lives == NULL)
-        return false;
-    h->lives = lives;
-    lives += h->count++;
-    *lives = (struct life){ .owner = t->session,
-                            .begin = t->zxid,
-                            .end = INT64_MAX,
-                            .begin_ms = t->time_ms,
-                            .end_ms = INT64_MAX };
-    (void)snprintf(lives->name, sizeof(lives->name), "%s", name);
-    return true;
-}
-
-static void end_life(struct life *life, const struct txn *t)
-{
-    life->end = t->zxid;
-    life->end_ms = t->time_ms;
-    life->by_session = t->type == TXN_CLOSE_SESSION;
-}
-
-static void on_delete(struct history *h, const struct txn *t)
-{
-    const char *name = child_of(h, t->path);
-
-    for (size_t i = h->count; name != NULL && i-- > 0;) {
-        if (h->lives[i].end == INT64_MAX &&
-            strcmp(h->lives[i].name, name) == 0) {
-            end_life(&h->lives[i], t);
-            return;
-        }
-    }
-}
-
-static void on_close(struct history *h, const struct txn *t)
-{
-    for (size_t i = 0; i < h->count; i++) {
-        if (h->lives[i].owner == t->session && h->lives[i].end == INT64_MAX)
-            end_life(&h->lives[i], t);
-    }
-}
-
 bool history_add(void *history, const struct txn *t)
 {
-    switch (t->type) {
-    case TXN_CREATE:
-    case TXN_CREATE2:
-        return on_create(history, t);
-    case TXN_DELETE:
-        on_delete(history, t);
-        return true;
-    case TXN_CLOSE_SESSION:
-        on_close(history, t);
-        return true;
-    default:
+    struct history *h = history;
+    const char *name = child_of(h, t->path); /* NULL at the end of a session */
+    bool closes = t->type == TXN_CLOSE_SESSION;
+
+    if (name != NULL && t->type != TXN_DELETE) {
+        struct life *lives = realloc(h->lives, (h->count + 1) * sizeof(*lives));
+
+        if (lives == NULL)
+            return false;
+        h->lives = lives;
+        lives[h->count] = (struct life){ .owner = t->session,
+                                         .begin = t->zxid,
+                                         .end = INT64_MAX,
+                                         .begin_ms = t->time_ms,
+                                         .end_ms = INT64_MAX };
+        (void)snprintf(lives[h->count].name, sizeof(lives->name), "%s", name);
+        h->count++;
         return true;
     }
+    for (size_t i = h->count; i-- > 0 && (closes || name != NULL);) {
+        struct life *l = &h->lives[i];
+
+        if (l->end != INT64_MAX ||
+            (closes ? l->owner != t->session : strcmp(l->name, name) != 0))
+            continue;
+        l->end = t->zxid;
+        l->end_ms = t->time_ms;
+        l->by_session = closes;
+        if (!closes)
+            break;
+    }
+    return true;
 }
 
 struct life *history_read(const struct server *s, const char *directory,

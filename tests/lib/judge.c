@@ -158,17 +158,6 @@ static void judge_order(const struct trial *t)
     }
 }
 
-/* Of grants by token. */
-static void judge_twice(const struct trial *t)
-{
-    for (size_t i = 1; i < t->records->grant_count; i++) {
-        const struct judge_grant *g = &t->grants[i];
-
-        if (compare_tokens(g, &g[-1]) == 0)
-            blame(t, JUDGE_TWICE, g, g[-1].begin);
-    }
-}
-
 /* Grants and nodes */
 
 static int node_by_token(const void *key, const void *element)
@@ -207,31 +196,12 @@ static void judge_times(const struct trial *t, const struct judge_grant *g,
         blame(t, JUDGE_LATE, g, g->end - n->gone_at);
 }
 
-/* The nodes went in the order in which their grants began. The end of a session
- * takes several at once, and grants that were handed on have one. */
-static void judge_going(const struct trial *t, const struct judge_grant *g,
-                        const struct judge_node *n, struct highest *gone)
-{
-    int64_t before = highest_in_conflict(gone, g->shared);
-
-    if (is_instant(g))
-        return;
-    if (n->gone < before)
-        blame(t, JUDGE_PASSED, g, before);
-    raise_highest(gone, g->shared, n->gone);
-}
-
 /* The latest end so far, its session, and the latest of another one. */
 struct latest {
     int64_t end;
     int64_t session;
     int64_t of_others;
 };
-
-static int64_t latest_of_others(const struct latest *l, int64_t session)
-{
-    return session != 0 && session == l->session ? l->of_others : l->end;
-}
 
 static void take_end(struct latest *l, const struct judge_node *n)
 {
@@ -253,9 +223,10 @@ static void find_ahead(struct trial *t)
 
     for (size_t i = 0; i < t->records->node_count; i++) {
         const struct judge_node *n = &t->records->nodes[i];
+        const struct latest *l = n->shared ? &exclusive : &all;
 
         t->ahead[i] =
-            latest_of_others(n->shared ? &exclusive : &all, n->session);
+            n->session != 0 && n->session == l->session ? l->of_others : l->end;
         take_end(&all, n);
         if (!n->shared)
             take_end(&exclusive, n);
@@ -276,7 +247,14 @@ static void judge_nodes(struct trial *t)
             blame(t, JUDGE_UNKNOWN, g, g->begin);
             continue;
         }
-        judge_going(t, g, n, &gone);
+        /* The nodes went in the order in which their grants began. The end of a
+         * session takes several at once, and grants that were handed on have
+         * one. */
+        int64_t before = highest_in_conflict(&gone, g->shared);
+        if (!is_instant(g) && n->gone < before)
+            blame(t, JUDGE_PASSED, g, before);
+        if (!is_instant(g))
+            raise_highest(&gone, g->shared, n->gone);
         if (r->timed)
             judge_times(t, g, n);
     }
@@ -285,22 +263,6 @@ static void judge_nodes(struct trial *t)
 
         if (n->gone == JUDGE_NEVER)
             find(t, JUDGE_LEFT, n->name, n->shared, n->token, n->token);
-    }
-}
-
-/* Accesses */
-
-static void judge_accesses(const struct trial *t)
-{
-    struct highest token = { 0, 0 };
-
-    for (size_t i = 0; i < t->records->access_count; i++) {
-        const struct judge_access *a = &t->records->accesses[i];
-        int64_t before = highest_in_conflict(&token, a->shared);
-
-        if (a->token < before)
-            find(t, JUDGE_STALE, "an access", a->shared, a->token, before);
-        raise_highest(&token, a->shared, a->token);
     }
 }
 
@@ -321,31 +283,36 @@ static int by_token(const void *a, const void *b)
     return order != 0 ? order : by_begin(a, b);
 }
 
-static void judge_grants(struct trial *t)
-{
-    size_t count = t->records->grant_count;
-
-    if (count > 0)
-        memcpy(t->grants, t->records->grants, count * sizeof(*t->grants));
-    qsort(t->grants, count, sizeof(*t->grants), by_begin);
-    judge_overlaps(t);
-    judge_crowds(t);
-    judge_order(t);
-    if (t->records->nodes != NULL)
-        judge_nodes(t);
-    qsort(t->grants, count, sizeof(*t->grants), by_token);
-    judge_twice(t);
-}
-
 void judge_lock(const struct judge_records *records, struct judgement *ret)
 {
-    struct trial t = { .records = records, .ret = ret };
+    size_t count = records->grant_count;
+    struct judge_grant *grants = new_array(count, sizeof(*grants));
+    int64_t *ahead = new_array(records->node_count, sizeof(*ahead));
+    struct trial t = { records, grants, ahead, ret };
+    struct highest token = { 0, 0 };
 
     *ret = (struct judgement){ .violations = 0 };
-    t.grants = new_array(records->grant_count, sizeof(*t.grants));
-    t.ahead = new_array(records->node_count, sizeof(*t.ahead));
-    judge_grants(&t);
-    judge_accesses(&t);
-    free(t.grants);
-    free(t.ahead);
+    if (count > 0)
+        memcpy(grants, records->grants, count * sizeof(*grants));
+    qsort(grants, count, sizeof(*grants), by_begin);
+    judge_overlaps(&t);
+    judge_crowds(&t);
+    judge_order(&t);
+    if (records->nodes != NULL)
+        judge_nodes(&t);
+    qsort(grants, count, sizeof(*grants), by_token);
+    for (struct judge_grant *g = grants + 1; g < grants + count; g++) {
+        if (compare_tokens(g, &g[-1]) == 0)
+            blame(&t, JUDGE_TWICE, g, g[-1].begin);
+    }
+    for (size_t i = 0; i < records->access_count; i++) {
+        const struct judge_access *a = &records->accesses[i];
+        int64_t before = highest_in_conflict(&token, a->shared);
+
+        if (a->token < before)
+            find(&t, JUDGE_STALE, "an access", a->shared, a->token, before);
+        raise_highest(&token, a->shared, a->token);
+    }
+    free(grants);
+    free(ahead);
 }

@@ -45,7 +45,7 @@ static void add_grant(const char *who, bool shared, int64_t token,
     *g = (struct judge_grant){
         .shared = shared, .token = token, .begin = begin, .end = end
     };
-    (void)snprintf(g->who, sizeof(g->who), "%s", who);
+    PRINT(g->who, "%s", who);
 }
 
 /* A grant and its node, which goes when the grant ends. */
@@ -56,21 +56,29 @@ static void add(const char *who, bool shared, int64_t token, int64_t begin,
     add_grant(who, shared, token, begin, end);
 }
 
-static void add_access(bool shared, int64_t token)
-{
-    assert_true(records.access_count < MOST);
-    accesses[records.access_count++] =
-        (struct judge_access){ .shared = shared, .token = token };
-}
-
 /* This rule is broken once, which the sentence says; no other is. */
-static void finds(enum judge_rule rule, const char *sentence)
+static void finds(enum judge_rule rule, const char *who, int64_t number)
 {
+    static const char *const sentences[JUDGE_RULES] = {
+        [JUDGE_OVERLAP] = "it overlaps an earlier grant, by",
+        [JUDGE_CROWDED] = "the limit was reached when it was granted, by",
+        [JUDGE_DISORDER] = "its token is not above an earlier one,",
+        [JUDGE_TWICE] = "another grant has its token,",
+        [JUDGE_UNKNOWN] = "the server has no such node,",
+        [JUDGE_EARLY] = "it was granted before a node ahead had gone, by",
+        [JUDGE_LATE] = "it was held after its node had gone, by",
+        [JUDGE_PASSED] = "its node went before that of an earlier grant,",
+        [JUDGE_LEFT] = "the node is still there, token",
+        [JUDGE_STALE] = "it was accepted after a higher token,",
+    };
+
     judge_lock(&records, &judgement);
     if (judgement.counts[rule] != 1 || judgement.violations != 1)
         fail_msg("%ld of this kind among %ld violations; the first: %s",
                  judgement.counts[rule], judgement.violations, judgement.first);
-    assert_string_equal(judgement.first, sentence);
+    assert_string_equal(
+        judgement.first,
+        textf("%s: %s %lld", who, sentences[rule], (long long)number));
 }
 
 static void finds_nothing(void)
@@ -85,6 +93,7 @@ static void finds_nothing(void)
 /* clang-format off */
 
 #define NONE JUDGE_RULES
+#define BREAKS(rule_, who_, n) .rule = JUDGE_##rule_, .who = who_, .number = n
 
 /* An exclusive grant, and a shared one, with its token, begin and end; the same
  * that were handed on; nodes, with their token, and when they went. */
@@ -114,7 +123,8 @@ static const struct row {
     } accesses[5]; /* up to the first without a token */
     size_t limit;
     enum judge_rule rule;
-    const char *sentence;
+    const char *who; /* of the sentence */
+    int64_t number;
 } rows[] = {
     { "nothing is right", .rule = NONE },
     { "turns are right",
@@ -150,99 +160,75 @@ static const struct row {
 
     { "two hold it together",
       { X("a", 1, 10, 20), X("b", 2, 18, 30) },
-      NOT_ASKED, .rule = JUDGE_OVERLAP,
-      .sentence = "b, exclusive, token 0x2: it overlaps an earlier grant, "
-                  "by 2" },
+      NOT_ASKED, BREAKS(OVERLAP, "b, exclusive, token 0x2", 2) },
     { "a grant that does not end overlaps the next",
       { X("a", 1, 10, JUDGE_NEVER), X("b", 2, 20, 30) },
-      NOT_ASKED, .rule = JUDGE_OVERLAP,
-      .sentence = "b, exclusive, token 0x2: it overlaps an earlier grant, "
-                  "by 9223372036854775787" },
+      NOT_ASKED,
+      BREAKS(OVERLAP, "b, exclusive, token 0x2", 9223372036854775787) },
     { "a shared grant overlaps an exclusive one",
       { X("a", 1, 10, 20), S("b", 2, 17, 30) },
-      NOT_ASKED, .rule = JUDGE_OVERLAP,
-      .sentence = "b, shared, token 0x2: it overlaps an earlier grant, by 3" },
+      NOT_ASKED, BREAKS(OVERLAP, "b, shared, token 0x2", 3) },
     { "an exclusive grant overlaps a shared one",
       { S("a", 1, 10, 40), S("b", 2, 11, 20), X("c", 3, 39, 50) },
-      NOT_ASKED, .rule = JUDGE_OVERLAP,
-      .sentence = "c, exclusive, token 0x3: it overlaps an earlier grant, "
-                  "by 1" },
+      NOT_ASKED, BREAKS(OVERLAP, "c, exclusive, token 0x3", 1) },
     { "two have one node together",
       { X("a", 1, 10, 20), HX("b", 1, 18, 30, 1) },
-      SOME_NODES, { { "a", false, 1, 30 } }, .rule = JUDGE_OVERLAP,
-      .sentence = "b, exclusive, token 0x1: it overlaps an earlier grant, "
-                  "by 2" },
+      SOME_NODES, { { "a", false, 1, 30 } },
+      BREAKS(OVERLAP, "b, exclusive, token 0x1", 2) },
     { "one too many hold it together",
       { S("a", 1, 10, 50), S("b", 2, 20, 30), S("c", 3, 28, 40),
         S("d", 4, 40, 60) },
-      .limit = 2, .rule = JUDGE_CROWDED,
-      .sentence = "c, shared, token 0x3: the limit was reached when it was "
-                  "granted, by 2" },
+      .limit = 2, BREAKS(CROWDED, "c, shared, token 0x3", 2) },
     { "a token goes back",
       { X("b", 2, 10, 20), X("a", 1, 20, 30) },
-      NOT_ASKED, .rule = JUDGE_DISORDER,
-      .sentence = "a, exclusive, token 0x1: its token is not above an earlier "
-                  "one, 2" },
+      NOT_ASKED, BREAKS(DISORDER, "a, exclusive, token 0x1", 2) },
     { "a shared token goes back behind an exclusive one",
       { X("b", 2, 10, 20), S("c", 3, 20, 30), S("a", 1, 20, 30) },
-      NOT_ASKED, .rule = JUDGE_DISORDER,
-      .sentence = "a, shared, token 0x1: its token is not above an earlier "
-                  "one, 2" },
+      NOT_ASKED, BREAKS(DISORDER, "a, shared, token 0x1", 2) },
     { "a handoff goes back",
       { HX("a", 1, 10, 20, 1), X("b", 1, 20, 30) },
-      SOME_NODES, { { "a", false, 1, 30 } }, .rule = JUDGE_DISORDER,
-      .sentence = "b, exclusive, token 0x1: its token is not above an earlier "
-                  "one, 1" },
+      SOME_NODES, { { "a", false, 1, 30 } },
+      BREAKS(DISORDER, "b, exclusive, token 0x1", 1) },
     { "two grants have one token",
       { X("a", 1, 10, 10), X("b", 1, 11, 11) },
-      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_TWICE,
-      .sentence = "b, exclusive, token 0x1: another grant has its token, 10" },
+      SOME_NODES, { { "a", false, 1, 20 } },
+      BREAKS(TWICE, "b, exclusive, token 0x1", 10) },
     { "two grants have one handoff",
       { X("a", 1, 10, 10), HX("b", 1, 11, 11, 5), HX("c", 1, 12, 12, 5) },
-      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_TWICE,
-      .sentence = "c, exclusive, token 0x1: another grant has its token, 11" },
+      SOME_NODES, { { "a", false, 1, 20 } },
+      BREAKS(TWICE, "c, exclusive, token 0x1", 11) },
     { "no node has the token",
       { X("a", 1, 10, 20), X("b", 2, 20, 30) },
-      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_UNKNOWN,
-      .sentence = "b, exclusive, token 0x2: the server has no such node, 20" },
+      SOME_NODES, { { "a", false, 1, 20 } },
+      BREAKS(UNKNOWN, "b, exclusive, token 0x2", 20) },
     { "the server has no node at all",
-      { X("b", 2, 20, 30) }, SOME_NODES, .rule = JUDGE_UNKNOWN,
-      .sentence = "b, exclusive, token 0x2: the server has no such node, 20" },
+      { X("b", 2, 20, 30) }, SOME_NODES,
+      BREAKS(UNKNOWN, "b, exclusive, token 0x2", 20) },
     /* "a" was never granted, or nobody wrote it down. */
     { "a node ahead is still there",
       { X("b", 2, 20, 30) },
       SOME_NODES, { { "a", false, 1, 25 }, { "b", false, 2, 30 } },
-      .rule = JUDGE_EARLY,
-      .sentence = "b, exclusive, token 0x2: it was granted before a node ahead "
-                  "had gone, by 5" },
+      BREAKS(EARLY, "b, exclusive, token 0x2", 5) },
     { "it is held when its node has gone",
       { X("a", 1, 10, 24) },
-      SOME_NODES, { { "a", false, 1, 20 } }, .rule = JUDGE_LATE,
-      .sentence = "a, exclusive, token 0x1: it was held after its node had "
-                  "gone, by 4" },
+      SOME_NODES, { { "a", false, 1, 20 } },
+      BREAKS(LATE, "a, exclusive, token 0x1", 4) },
     { "a node is left",
       { X("a", 1, 10, 20) },
       SOME_NODES, { { "a", false, 1, 20 }, { "b", true, 2, JUDGE_NEVER } },
-      .rule = JUDGE_LEFT,
-      .sentence = "b, shared, token 0x2: the node is still there, token 2" },
+      BREAKS(LEFT, "b, shared, token 0x2", 2) },
 
     { "an access is stale",
       .accesses = { { false, 1 }, { false, 3 }, { false, 3 }, { false, 2 } },
-      .rule = JUDGE_STALE,
-      .sentence = "an access, exclusive, token 0x2: it was accepted after a "
-                  "higher token, 3" },
+      BREAKS(STALE, "an access, exclusive, token 0x2", 3) },
     { "a shared access is not stale behind a shared one",
       .accesses = { { false, 2 }, { true, 4 }, { true, 3 } }, .rule = NONE },
     { "a shared access is stale behind an exclusive one",
       .accesses = { { false, 2 }, { true, 4 }, { true, 3 }, { true, 1 } },
-      .rule = JUDGE_STALE,
-      .sentence = "an access, shared, token 0x1: it was accepted after a "
-                  "higher token, 2" },
+      BREAKS(STALE, "an access, shared, token 0x1", 2) },
     { "an exclusive access is stale behind a shared one",
       .accesses = { { true, 4 }, { false, 3 } },
-      .rule = JUDGE_STALE,
-      .sentence = "an access, exclusive, token 0x3: it was accepted after a "
-                  "higher token, 4" },
+      BREAKS(STALE, "an access, exclusive, token 0x3", 4) },
 };
 /* clang-format on */
 
@@ -261,14 +247,16 @@ TEST_ROWS(history, rows, row)
         add_node(row->nodes[i].name, row->nodes[i].shared, row->nodes[i].token,
                  row->nodes[i].gone_at);
     for (size_t i = 0; row->accesses[i].token != 0; i++)
-        add_access(row->accesses[i].shared, row->accesses[i].token);
+        accesses[records.access_count++] =
+            (struct judge_access){ row->accesses[i].shared,
+                                   row->accesses[i].token };
     if (row->truth == NOT_ASKED)
         records.nodes = NULL;
     records.limit = row->limit;
     if (row->rule == NONE)
         finds_nothing();
     else
-        finds(row->rule, row->sentence);
+        finds(row->rule, row->who, row->number);
 }
 
 /* Histories that change as they are judged */
@@ -289,8 +277,7 @@ TEST(the_node_with_the_token_has_another_name)
     grants[0].node = "a";
     finds_nothing();
     grants[0].node = "b";
-    finds(JUDGE_UNKNOWN, "a, exclusive, token 0x1: the server has no such "
-                         "node, 10");
+    finds(JUDGE_UNKNOWN, "a, exclusive, token 0x1", 10);
 }
 
 /* Claims of one session take the lock from each other before the node goes;
@@ -304,13 +291,11 @@ TEST(a_node_ahead_of_the_same_session_is_still_there)
     nodes[1].session = nodes[2].session = 9;
     finds_nothing();
     nodes[0].gone_at = 22;
-    finds(JUDGE_EARLY, "b, exclusive, token 0x3: it was granted before a node "
-                       "ahead had gone, by 2");
+    finds(JUDGE_EARLY, "b, exclusive, token 0x3", 2);
     nodes[0].session = 9;
     finds_nothing();
     nodes[1].session = 8;
-    finds(JUDGE_EARLY, "b, exclusive, token 0x3: it was granted before a node "
-                       "ahead had gone, by 5");
+    finds(JUDGE_EARLY, "b, exclusive, token 0x3", 5);
 }
 
 TEST(a_shared_node_ahead_is_still_there)
@@ -320,8 +305,7 @@ TEST(a_shared_node_ahead_is_still_there)
     finds_nothing();
     add("c", false, 3, 29, 40);
     grants[1].begin = grants[1].end = 29;
-    finds(JUDGE_EARLY, "c, exclusive, token 0x3: it was granted before a node "
-                       "ahead had gone, by 1");
+    finds(JUDGE_EARLY, "c, exclusive, token 0x3", 1);
 }
 
 TEST(clocks_may_be_off_by_the_slack)
@@ -347,8 +331,7 @@ TEST(its_node_goes_before_that_of_an_earlier_grant)
     nodes[0].gone = nodes[1].gone + 1;
     nodes[0].gone_at = nodes[1].gone_at = 0;
     records.timed = false;
-    finds(JUDGE_PASSED, "b, exclusive, token 0x2: its node went before that of "
-                        "an earlier grant, 131");
+    finds(JUDGE_PASSED, "b, exclusive, token 0x2", 131);
 }
 
 /* How it tells */

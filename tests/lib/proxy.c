@@ -33,33 +33,6 @@ static int parse_servers(struct proxy *p, const char *hosts)
     return hosts[-1] == '\0' ? 0 : -EINVAL;
 }
 
-static int open_all(struct proxy *p, const char *server_hosts)
-{
-    int rc = parse_servers(p, server_hosts);
-
-    if (rc != 0)
-        return rc;
-    p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (p->wake < 0)
-        return -errno;
-    p->listener = net_listen(p->hosts);
-    return p->listener < 0 || fcntl(p->listener, F_SETFL, O_NONBLOCK) != 0
-               ? -errno
-               : 0;
-}
-
-static int start_thread(struct proxy *p)
-{
-    sigset_t all;
-    sigset_t old;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int rc = pthread_create(&p->thread, NULL, proxy_run, p);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return -rc;
-}
-
 static void free_proxy(struct proxy *p)
 {
     proxy_close_fd(&p->listener, false);
@@ -72,16 +45,24 @@ static void free_proxy(struct proxy *p)
 int proxy_start(const char *server_hosts, struct proxy **ret_proxy)
 {
     struct proxy *p = calloc(1, sizeof(*p));
+    sigset_t all;
+    sigset_t old;
 
     if (p == NULL)
         return -ENOMEM;
-    p->wake = -1;
-    p->listener = -1;
+    p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    p->listener = net_listen(p->hosts);
     pthread_mutex_init(&p->lock, NULL);
     wait_init(&p->changed);
-    int rc = open_all(p, server_hosts);
+    int rc = p->wake < 0 || p->listener < 0 ||
+                     fcntl(p->listener, F_SETFL, O_NONBLOCK) != 0
+                 ? -errno
+                 : parse_servers(p, server_hosts);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
     if (rc == 0)
-        rc = start_thread(p);
+        rc = -pthread_create(&p->thread, NULL, proxy_run, p);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (rc == 0)
         *ret_proxy = p;
     else

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The proxy: a connection is two sockets, and bytes that wait between them. */
+/* The proxy: a connection is two sockets, and bytes that wait between them.
+ *
+ * One thread is around poll(); it has the lock except while it sleeps. */
 #include "proxy_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #include <netinet/tcp.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "wait.h"
 
 void proxy_close_fd(int *fd, bool reset)
 {
@@ -30,7 +35,8 @@ void conn_drop_client(struct conn *c)
     bytes_clear(&c->down.out);
 }
 
-void conn_drop_server(struct conn *c)
+/* Bytes that the server sent before go on to the client. */
+static void drop_server(struct conn *c)
 {
     proxy_close_fd(&c->server, false);
     c->down.eof = true;
@@ -38,24 +44,16 @@ void conn_drop_server(struct conn *c)
     bytes_clear(&c->up.out);
 }
 
-static void free_flow(struct flow *f)
+static void free_conn(struct conn *c, bool reset)
 {
-    free(f->in.data);
-    free(f->out.data);
-}
-
-void conn_free(struct conn *c, bool reset)
-{
-    struct request *r;
-
     proxy_close_fd(&c->client, reset);
     proxy_close_fd(&c->server, reset);
-    while ((r = c->first) != NULL) {
+    for (struct request *r; (r = c->first) != NULL; free(r))
         c->first = r->next;
-        free(r);
-    }
-    free_flow(&c->up);
-    free_flow(&c->down);
+    free(c->up.in.data);
+    free(c->up.out.data);
+    free(c->down.in.data);
+    free(c->down.out.data);
     free(c);
 }
 
@@ -66,28 +64,22 @@ static void set_nodelay(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
 
-/* A socket that is connected, connecting, or will say why not when read. */
-static int connect_server(struct proxy *p)
-{
-    const struct sockaddr_in *a = &p->servers[p->next_server];
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    p->next_server = (p->next_server + 1) % p->server_count;
-    if (fd < 0)
-        return -1;
-    set_nodelay(fd);
-    (void)!connect(fd, (const struct sockaddr *)a, sizeof(*a));
-    return fd;
-}
-
-void conn_add(struct proxy *p, int client)
+static void add_conn(struct proxy *p, int client)
 {
     struct conn *c = proxy_must(calloc(1, sizeof(*c)));
+    const struct sockaddr_in *server = &p->servers[p->next_server];
 
+    p->next_server = (p->next_server + 1) % p->server_count;
     set_nodelay(client);
     c->client = client;
-    c->server = connect_server(p);
+    /* It is connected, connecting, or will say why not when read. */
+    c->server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     c->down.eof = c->server < 0;
+    if (c->server >= 0) {
+        set_nodelay(c->server);
+        (void)!connect(c->server, (const struct sockaddr *)server,
+                       sizeof(*server));
+    }
     c->tail = &c->first;
     p->conns[p->conn_count++] = c;
 }
@@ -102,18 +94,6 @@ static bool fill(int fd, struct bytes *in)
     if (n > 0)
         in->size += (size_t)n;
     return n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR));
-}
-
-void conn_read_client(struct conn *c)
-{
-    if (c->client >= 0 && !c->up.eof && !fill(c->client, &c->up.in))
-        c->up.eof = true;
-}
-
-void conn_read_server(struct conn *c)
-{
-    if (c->server >= 0 && !fill(c->server, &c->down.in))
-        conn_drop_server(c);
 }
 
 /* Send up to `limit` bytes and return how many have gone.  An error is left
@@ -135,29 +115,26 @@ static size_t drain(int fd, struct bytes *out, size_t limit)
     return sent;
 }
 
-size_t flow_sendable(const struct flow *f)
+static size_t sendable(const struct flow *f)
 {
     return f->held ? f->held_at : f->out.size;
 }
 
-static void write_server(struct conn *c)
+static void step(struct proxy *p, struct conn *c)
 {
     struct flow *up = &c->up;
-    size_t sent = drain(c->server, &up->out, flow_sendable(up));
+    struct flow *down = &c->down;
+    struct frame f;
 
+    conn_take_requests(p, c);
+    conn_take_replies(p, c);
+    size_t sent = drain(c->server, &up->out, sendable(up));
     if (up->held)
         up->held_at = up->out.size == 0 ? 0 : up->held_at - sent;
     if (up->eof && !up->held && up->out.size == 0 && !up->shut) {
         shutdown(c->server, SHUT_WR);
         up->shut = true;
     }
-}
-
-static void write_client(struct conn *c)
-{
-    struct flow *down = &c->down;
-    struct frame f;
-
     drain(c->client, &down->out, down->out.size);
     if (down->eof && !down->held && down->out.size == 0 && !down->shut &&
         frame_first(&down->in, REPLY_HEADER, &f) <= 0) {
@@ -166,15 +143,118 @@ static void write_client(struct conn *c)
     }
 }
 
-void conn_step(struct proxy *p, struct conn *c)
+/* The thread */
+
+static bool has_room(const struct flow *f)
 {
-    conn_take_requests(p, c);
-    conn_take_replies(p, c);
-    write_server(c);
-    write_client(c);
+    return f->in.size + f->out.size < QUEUE_MAX;
 }
 
-bool conn_is_over(const struct conn *c)
+/* A socket of which we want nothing must not be in the list at all:
+ * poll() would return for its hang-up again and again. */
+static struct pollfd poll_entry(int fd, bool reading, bool writing)
 {
-    return c->server < 0 && (c->client < 0 || (c->down.shut && c->up.eof));
+    int events = (reading ? POLLIN : 0) | (writing ? POLLOUT : 0);
+
+    return (struct pollfd){ .fd = events == 0 ? -1 : fd,
+                            .events = (short)events };
+}
+
+static nfds_t fill_poll_list(struct proxy *p)
+{
+    struct pollfd *entry = p->fds + POLL_CONNS;
+    bool moving = p->mode == MODE_OPEN;
+
+    p->fds[POLL_WAKE] = poll_entry(p->wake, true, false);
+    p->fds[POLL_LISTENER] = poll_entry(p->listener, true, false);
+    for (int i = 0; i < p->conn_count; i++) {
+        const struct conn *c = p->conns[i];
+
+        *entry++ =
+            poll_entry(c->client, moving && !c->up.eof && has_room(&c->up),
+                       moving && c->down.out.size > 0);
+        *entry++ = poll_entry(c->server, moving && has_room(&c->down),
+                              moving && sendable(&c->up) > 0);
+    }
+    return (nfds_t)(entry - p->fds);
+}
+
+static int poll_timeout(const struct proxy *p)
+{
+    int64_t first_ms = INT64_MAX;
+
+    for (int i = 0; i < p->conn_count; i++) {
+        if (p->conns[i]->wake_ms != 0 && p->conns[i]->wake_ms < first_ms)
+            first_ms = p->conns[i]->wake_ms;
+    }
+    if (first_ms == INT64_MAX || p->mode != MODE_OPEN)
+        return -1;
+    int64_t left_ms = first_ms - now_ms();
+    return left_ms < 0 ? 0 : (int)left_ms;
+}
+
+static void step_all(struct proxy *p)
+{
+    for (int i = 0; i < p->conn_count; i++) {
+        const struct pollfd *ready = p->fds + POLL_CONNS + (ptrdiff_t)2 * i;
+        struct conn *c = p->conns[i];
+
+        if ((ready[0].revents & ~POLLOUT) != 0 && c->client >= 0 &&
+            !c->up.eof && !fill(c->client, &c->up.in))
+            c->up.eof = true;
+        if ((ready[1].revents & ~POLLOUT) != 0 && c->server >= 0 &&
+            !fill(c->server, &c->down.in))
+            drop_server(c);
+        step(p, c);
+    }
+}
+
+/* Free the connections that are over, or reset all. */
+static void remove_conns(struct proxy *p, bool all)
+{
+    int kept = 0;
+
+    for (int i = 0; i < p->conn_count; i++) {
+        struct conn *c = p->conns[i];
+        bool over =
+            c->server < 0 && (c->client < 0 || (c->down.shut && c->up.eof));
+
+        if (all || over)
+            free_conn(c, all);
+        else
+            p->conns[kept++] = c;
+    }
+    p->conn_count = kept;
+}
+
+void *proxy_run(void *arg)
+{
+    struct proxy *p = arg;
+    eventfd_t ignored;
+
+    pthread_mutex_lock(&p->lock);
+    while (!p->stopping) {
+        nfds_t count = fill_poll_list(p);
+        int timeout_ms = poll_timeout(p);
+
+        pthread_mutex_unlock(&p->lock);
+        poll(p->fds, count, timeout_ms);
+        eventfd_read(p->wake, &ignored);
+        pthread_mutex_lock(&p->lock);
+        if (p->mode == MODE_OPEN)
+            step_all(p);
+        for (int fd; (fd = accept4(p->listener, NULL, NULL,
+                                   SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;) {
+            if (p->mode == MODE_CUT || p->conn_count == CONNS_MAX)
+                proxy_close_fd(&fd, true);
+            else
+                add_conn(p, fd);
+        }
+        remove_conns(p, p->mode == MODE_CUT);
+        p->seen = p->asked;
+        pthread_cond_broadcast(&p->changed);
+    }
+    remove_conns(p, true);
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
 }

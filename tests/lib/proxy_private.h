@@ -2,8 +2,7 @@
 /* Internals that the files of the proxy share.
  *
  *   proxy.c           starts and stops it, and breaks the network
- *   proxy_thread.c    poll()
- *   proxy_conns.c     sockets
+ *   proxy_conns.c     sockets, and poll()
  *   proxy_requests.c  what passes, and what is done to it
  *   proxy_rules.c     rules and counts
  *   proxy_frames.c    bytes
@@ -153,17 +152,8 @@ void bytes_clear(struct bytes *b);
  * garbage.  `least` is the size that the shortest one has. */
 int frame_first(const struct bytes *b, size_t least, struct frame *ret);
 
-void conn_add(struct proxy *p, int client);
-void conn_free(struct conn *c, bool reset);
 /* Bytes that the client sent before go on to the server. */
 void conn_drop_client(struct conn *c);
-/* Bytes that the server sent before go on to the client. */
-void conn_drop_server(struct conn *c);
-void conn_read_client(struct conn *c);
-void conn_read_server(struct conn *c);
-void conn_step(struct proxy *p, struct conn *c);
-bool conn_is_over(const struct conn *c);
-size_t flow_sendable(const struct flow *f);
 
 void conn_take_requests(struct proxy *p, struct conn *c);
 void conn_take_replies(struct proxy *p, struct conn *c);

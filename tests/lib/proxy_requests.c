@@ -26,16 +26,6 @@ static struct request *add_request(struct proxy *p, struct conn *c, int32_t xid,
     return r;
 }
 
-/* The oldest one with this xid, as pings and others have always the same. */
-static struct request *find_request(const struct conn *c, int32_t xid)
-{
-    struct request *r = c->first;
-
-    while (r != NULL && r->xid != xid)
-        r = r->next;
-    return r;
-}
-
 static void remove_request(struct conn *c, struct request *r)
 {
     struct request **link = &c->first;
@@ -50,13 +40,6 @@ static void remove_request(struct conn *c, struct request *r)
     free(r);
 }
 
-static void hold_requests(struct flow *up)
-{
-    if (!up->held)
-        up->held_at = up->out.size;
-    up->held = true;
-}
-
 static void pass_request(struct proxy *p, struct conn *c, struct request *r,
                          const struct frame *f)
 {
@@ -68,7 +51,9 @@ static void pass_request(struct proxy *p, struct conn *c, struct request *r,
     case PROXY_ERROR_REPLY:
         return;
     case PROXY_HOLD_REQUEST:
-        hold_requests(&c->up);
+        if (!c->up.held)
+            c->up.held_at = c->up.out.size;
+        c->up.held = true;
         rules_finish(p, r);
         break;
     case PROXY_PASS:
@@ -81,34 +66,27 @@ static void pass_request(struct proxy *p, struct conn *c, struct request *r,
         bytes_add(&c->up.out, f->data, f->size);
 }
 
-static void take_request(struct proxy *p, struct conn *c, const struct frame *f)
-{
-    int32_t xid = CONNECT_XID;
-    int32_t type = PROXY_CONNECT;
-
-    if (c->up.greeted) {
-        xid = (int32_t)get_number(f->data + LENGTH_SIZE, 4);
-        type = (int32_t)get_number(f->data + LENGTH_SIZE + 4, 4);
-    } else {
-        c->zxid = get_number(f->data + CONNECT_ZXID, 8);
-        c->up.greeted = true;
-    }
-    pass_request(p, c, add_request(p, c, xid, type), f);
-}
-
 void conn_take_requests(struct proxy *p, struct conn *c)
 {
     struct flow *up = &c->up;
     struct frame f;
     int rc;
 
-    for (;;) {
-        rc = frame_first(&up->in, up->greeted ? REQUEST_HEADER : CONNECT_SIZE,
-                         &f);
-        if (rc <= 0)
-            break;
+    while ((rc = frame_first(&up->in,
+                             up->greeted ? REQUEST_HEADER : CONNECT_SIZE, &f)) >
+           0) {
+        int32_t xid = CONNECT_XID;
+        int32_t type = PROXY_CONNECT;
+
         bytes_skip(&up->in, f.size);
-        take_request(p, c, &f);
+        if (up->greeted) {
+            xid = (int32_t)get_number(f.data + LENGTH_SIZE, 4);
+            type = (int32_t)get_number(f.data + LENGTH_SIZE + 4, 4);
+        } else {
+            c->zxid = get_number(f.data + CONNECT_ZXID, 8);
+            up->greeted = true;
+        }
+        pass_request(p, c, add_request(p, c, xid, type), &f);
     }
     if (rc < 0)
         conn_drop_client(c);
@@ -168,47 +146,38 @@ static bool may_leave(struct proxy *p, struct conn *c, struct request *r)
     return !c->down.held;
 }
 
-static void note_zxid(struct conn *c, const struct frame *f)
-{
-    int64_t zxid = get_number(f->data + REPLY_ZXID, 8);
-
-    /* Watch events have -1. */
-    if (zxid > c->zxid)
-        c->zxid = zxid;
-}
-
-/* The last byte of a connect reply says it. */
-static void send_read_only(struct proxy *p, struct conn *c, struct request *r,
-                           const struct frame *f)
-{
-    const unsigned char yes = 1;
-
-    send_to_client(c, f->data, f->size - 1);
-    send_to_client(c, &yes, 1);
-    rules_finish(p, r);
-}
-
 /* False if it has to stay for now. */
 static bool take_reply(struct proxy *p, struct conn *c, const struct frame *f)
 {
-    int32_t xid = CONNECT_XID;
+    int32_t xid = c->down.greeted
+                      ? (int32_t)get_number(f->data + LENGTH_SIZE, 4)
+                      : CONNECT_XID;
+    struct request *r = c->first;
 
-    if (c->down.greeted)
-        xid = (int32_t)get_number(f->data + LENGTH_SIZE, 4);
-    struct request *r = find_request(c, xid);
+    /* The oldest one, as pings and others have always the same xid. */
+    while (r != NULL && r->xid != xid)
+        r = r->next;
     if (!may_leave(p, c, r))
         return false;
-    if (c->down.greeted)
-        note_zxid(c, f);
+    if (c->down.greeted) {
+        int64_t zxid = get_number(f->data + REPLY_ZXID, 8);
+
+        c->zxid = zxid > c->zxid ? zxid : c->zxid; /* watch events have -1 */
+    }
     c->down.greeted = true;
     if (r != NULL && r->action == PROXY_DROP_REPLY) {
         conn_drop_client(c);
         rules_finish(p, r);
     }
-    if (r != NULL && r->action == PROXY_READ_ONLY)
-        send_read_only(p, c, r, f);
-    else
+    if (r != NULL && r->action == PROXY_READ_ONLY) {
+        const unsigned char yes = 1; /* the last byte of a connect reply */
+
+        send_to_client(c, f->data, f->size - 1);
+        send_to_client(c, &yes, 1);
+        rules_finish(p, r);
+    } else {
         send_to_client(c, f->data, f->size);
+    }
     if (r != NULL)
         remove_request(c, r);
     return true;

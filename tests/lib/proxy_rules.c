@@ -22,12 +22,6 @@ bool rules_any_covers(int32_t type)
            type != AUTH_OP && type != SASL_OP;
 }
 
-static bool rule_fits(const struct rule *rule, int32_t type)
-{
-    return rule->type == PROXY_ANY ? rules_any_covers(type)
-                                   : rule->type == type;
-}
-
 void rules_apply(struct proxy *p, int32_t type, struct request *r)
 {
     int taken = -1;
@@ -35,7 +29,9 @@ void rules_apply(struct proxy *p, int32_t type, struct request *r)
     for (int i = 0; i < p->rule_count; i++) {
         struct rule *rule = &p->rules[i];
 
-        if (rule_fits(rule, type) && --rule->nth <= 0 && taken < 0)
+        bool fits = rule->type == PROXY_ANY ? rules_any_covers(type)
+                                            : rule->type == type;
+        if (fits && --rule->nth <= 0 && taken < 0)
             taken = i;
     }
     if (taken < 0)
@@ -121,15 +117,12 @@ static void add_rule(struct proxy *p, struct rule rule)
 void proxy_rule(struct proxy *p, int32_t type, int nth,
                 enum proxy_action action)
 {
-    add_rule(p, (struct rule){ .type = type, .nth = nth, .action = action });
+    add_rule(p, (struct rule){ type, nth, action, 0 });
 }
 
 void proxy_rule_error(struct proxy *p, int32_t type, int nth, int32_t err)
 {
-    add_rule(p, (struct rule){ .type = type,
-                               .nth = nth,
-                               .action = PROXY_ERROR_REPLY,
-                               .err = err });
+    add_rule(p, (struct rule){ type, nth, PROXY_ERROR_REPLY, err });
 }
 
 bool proxy_rule_done(struct proxy *p)
@@ -150,23 +143,19 @@ bool proxy_wait_rule(struct proxy *p, int timeout_ms)
     return done;
 }
 
-static void forget_actions(const struct conn *c)
-{
-    for (struct request *r = c->first; r != NULL; r = r->next) {
-        r->awaited = false;
-        /* Nobody else will answer this one. */
-        if (r->action != PROXY_ERROR_REPLY)
-            r->action = PROXY_PASS;
-    }
-}
-
 void proxy_forget_rules(struct proxy *p)
 {
     pthread_mutex_lock(&p->lock);
     p->rule_count = 0;
     p->undone = 0;
-    for (int i = 0; i < p->conn_count; i++)
-        forget_actions(p->conns[i]);
+    for (int i = 0; i < p->conn_count; i++) {
+        for (struct request *r = p->conns[i]->first; r != NULL; r = r->next) {
+            r->awaited = false;
+            /* Nobody else will answer the other. */
+            if (r->action != PROXY_ERROR_REPLY)
+                r->action = PROXY_PASS;
+        }
+    }
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
 }

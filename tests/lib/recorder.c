@@ -2,7 +2,6 @@
 /* A list of events with a mutex and a condition variable. */
 #include "recorder.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <pthread.h>
@@ -43,26 +42,17 @@ void recorder_free(struct recorder *r)
     free(r);
 }
 
-static void grow_locked(struct recorder *r)
-{
-    size_t capacity = r->capacity == 0 ? 64 : r->capacity * 2;
-    struct event *events = realloc(r->events, capacity * sizeof(*events));
-
-    /* A callback has no way to report this, and a lost event would make the
-     * test lie. */
-    if (events == NULL) {
-        fprintf(stderr, "recorder: out of memory at %zu events\n", r->count);
-        abort();
-    }
-    r->events = events;
-    r->capacity = capacity;
-}
-
 void recorder_add(struct recorder *r, int code, int64_t value)
 {
     pthread_mutex_lock(&r->lock);
-    if (r->count == r->capacity)
-        grow_locked(r);
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity == 0 ? 64 : r->capacity * 2;
+        r->events = realloc(r->events, r->capacity * sizeof(*r->events));
+        /* A callback has no way to report this, and a lost event would make
+         * the test lie. */
+        if (r->events == NULL)
+            abort();
+    }
     r->events[r->count++] = (struct event){ .code = code, .value = value };
     pthread_cond_broadcast(&r->grown);
     pthread_mutex_unlock(&r->lock);

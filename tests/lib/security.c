@@ -3,12 +3,9 @@
  * and the lines of its configuration. */
 #include "security.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "spawn.h"
 
@@ -25,30 +22,18 @@ enum server_security security_of_environment(void)
     return SERVER_PLAIN;
 }
 
-static bool run_keys_script(char *dir)
-{
-    char *argv[] = { (char *)KEYS_SCRIPT, dir, NULL };
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    pid_t pid = spawn_bound(argv, null, null);
-    int status = -1;
-
-    (void)close(null);
-    if (pid > 0 && waitpid(pid, &status, 0) == pid && status == 0)
-        return true;
-    (void)fprintf(stderr, "server: %s %s failed\n", KEYS_SCRIPT, dir);
-    return false;
-}
-
 /* All servers of a process have the same; the guard removes them at its end. */
 const char *server_keys(void)
 {
     static char dir[PATH_MAX];
     static struct guard guard;
+    char *argv[] = { (char *)KEYS_SCRIPT, dir, NULL };
 
     if (dir[0] != '\0')
         return dir;
-    if (guard_make(&guard, dir, sizeof(dir)) == 0 && run_keys_script(dir))
+    if (guard_make(&guard, dir, sizeof(dir)) == 0 && spawn_run(argv, -1))
         return dir;
+    (void)fprintf(stderr, "server: %s %s failed\n", KEYS_SCRIPT, dir);
     dir[0] = '\0';
     return NULL;
 }

@@ -79,15 +79,6 @@ struct server {
 
 static struct server *all;
 
-/* For a version other than the installed one its jute comes first, because the
- * manifest of zookeeper.jar names the installed one (tools/versions.sh). */
-static const char *class_path(void)
-{
-    const char *other = getenv("ZKR_SERVER_CLASS_PATH");
-
-    return other != NULL && other[0] != '\0' ? other : CLASS_PATH;
-}
-
 /* Files */
 
 static void path_in(const struct server *s, const char *name,
@@ -102,16 +93,6 @@ static FILE *file_in(const struct server *s, const char *name, const char *mode)
 
     path_in(s, name, path);
     return fopen(path, mode);
-}
-
-static bool write_number(const struct server *s, const char *name, int number)
-{
-    FILE *file = file_in(s, name, "we");
-
-    if (file == NULL)
-        return false;
-    fprintf(file, "%d\n", number);
-    return fclose(file) == 0;
 }
 
 static const char *address_of(const struct server_opts *o)
@@ -149,8 +130,11 @@ static bool make_files(struct server *s, const struct server_opts *o, int id,
     path_in(s, "data", data);
     (void)snprintf(s->log_dir, sizeof(s->log_dir), "%s",
                    o->log_dir != NULL ? o->log_dir : data);
-    return mkdir(data, 0700) == 0 && security_prepare(s->security, s->dir) &&
-           write_config(s, o, peers) && write_number(s, "data/myid", id);
+    if (mkdir(data, 0700) != 0 || !security_prepare(s->security, s->dir) ||
+        !write_config(s, o, peers))
+        return false;
+    FILE *file = file_in(s, "data/myid", "we");
+    return file != NULL && fprintf(file, "%d\n", id) > 0 && fclose(file) == 0;
 }
 
 static bool log_contains(const struct server *s, const char *text)
@@ -204,15 +188,6 @@ static bool port_is_free(int port)
     return is_free;
 }
 
-static bool ports_are_free(int first, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (!port_is_free(first + i))
-            return false;
-    }
-    return true;
-}
-
 int server_find_ports(int count)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -222,7 +197,10 @@ int server_find_ports(int count)
          * clients. */
         (void)!getrandom(&random, sizeof(random), 0);
         int first = 20000 + (int)(random % 12000);
-        if (ports_are_free(first, count))
+        int found = 0;
+        while (found < count && port_is_free(first + found))
+            found++;
+        if (found == count)
             return first;
     }
     fprintf(stderr, "server: no %d free ports in 20000-32000\n", count);
@@ -375,6 +353,8 @@ static void fill_command(const struct server *s, char *config, char *jars,
     argv[n] = NULL;
 }
 
+/* For a version other than the installed one its jute comes first, because the
+ * manifest of zookeeper.jar names the installed one (tools/versions.sh). */
 int server_spawn(struct server *s)
 {
     char *argv[JAVA_OPTS_MAX + 32];
@@ -382,19 +362,19 @@ int server_spawn(struct server *s)
     char log_path[PATH_MAX];
     char jars[4096];
     char option[PATH_MAX];
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const char *other = getenv("ZKR_SERVER_CLASS_PATH");
 
     path_in(s, "zoo.cfg", config);
     path_in(s, "log", log_path);
     int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    snprintf(jars, sizeof(jars), "%s%s", class_path(),
+    snprintf(jars, sizeof(jars), "%s%s",
+             other != NULL && other[0] != '\0' ? other : CLASS_PATH,
              security_class_path(s->security));
     fill_command(
         s, config, jars,
         security_java_option(s->security, s->dir, option, sizeof(option)),
         argv);
-    s->pid = spawn_bound(argv, null, log);
-    close(null);
+    s->pid = spawn_bound(argv, -1, log);
     close(log);
     s->paused = false;
     if (s->pid > 0)
@@ -404,7 +384,7 @@ int server_spawn(struct server *s)
     return SERVER_FAILED;
 }
 
-static bool has_exited(struct server *s)
+int server_probe(struct server *s)
 {
     int status;
 
@@ -412,31 +392,24 @@ static bool has_exited(struct server *s)
         s->pid = 0;
         s->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
-    return s->pid == 0;
-}
-
-/* Another server may have been given the same port in the meantime, so the one
- * that answers has to name our directory. */
-static bool serves(const struct server *s)
-{
-    return answers(s, "srvr", "Mode: ") && answers(s, "conf", s->dir);
-}
-
-int server_probe(struct server *s)
-{
-    bool exited = has_exited(s);
-
     if (log_contains(s, "Address already in use"))
         return SERVER_PORT_TAKEN;
-    if (exited)
+    if (s->pid == 0)
         return s->exit_code == 127 ? SERVER_MISSING : SERVER_FAILED;
-    return serves(s) ? SERVER_OK : SERVER_STARTING;
+    /* Another server may have been given the same port in the meantime, so the
+     * one that answers has to name our directory. */
+    return answers(s, "srvr", "Mode: ") && answers(s, "conf", s->dir)
+               ? SERVER_OK
+               : SERVER_STARTING;
 }
 
-int server_await(struct server *s, int64_t deadline_ms)
+int server_serve(struct server *s)
 {
-    int rc;
+    int64_t deadline_ms = now_ms() + SERVER_DEADLINE_MS;
+    int rc = server_spawn(s);
 
+    if (rc != SERVER_OK)
+        return rc;
     while ((rc = server_probe(s)) == SERVER_STARTING) {
         if (now_ms() > deadline_ms) {
             server_complain(s, "does not serve; its log ends with");
@@ -514,9 +487,7 @@ static int start_once(const struct server_opts *opts,
 
     if (port < 0 || server_prepare(opts, port, 0, "", &s) != SERVER_OK)
         return SERVER_FAILED;
-    int rc = server_spawn(s);
-    if (rc == SERVER_OK)
-        rc = server_await(s, now_ms() + SERVER_DEADLINE_MS);
+    int rc = server_serve(s);
     if (rc == SERVER_OK)
         *ret_server = s;
     else
@@ -547,9 +518,7 @@ void server_kill9(struct server *s)
 int server_restart(struct server *s)
 {
     server_kill9(s);
-    int rc = server_spawn(s);
-    if (rc == SERVER_OK)
-        rc = server_await(s, now_ms() + SERVER_DEADLINE_MS);
+    int rc = server_serve(s);
     if (rc != SERVER_PORT_TAKEN)
         return rc;
     server_complain(s, "its port was taken while it was down");
@@ -572,21 +541,16 @@ void server_resume(struct server *s)
         kill(s->pid, SIGCONT);
 }
 
-static void forget(const struct server *s)
+void server_stop(struct server *s)
 {
     struct server **link = &all;
 
+    if (s == NULL)
+        return;
     while (*link != NULL && *link != s)
         link = &(*link)->next;
     if (*link != NULL)
         *link = s->next;
-}
-
-void server_stop(struct server *s)
-{
-    if (s == NULL)
-        return;
-    forget(s);
     server_kill9(s);
     guard_finish(&s->guard);
     free(s);

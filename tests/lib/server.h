@@ -111,7 +111,6 @@ int ensemble_start(int count, const struct server_opts *opts,
 void ensemble_stop(struct ensemble *e);
 
 const char *ensemble_hosts(const struct ensemble *e); /* "h:p1,h:p2,..." */
-int ensemble_size(const struct ensemble *e);
 
 /* Member `i`, counted from 0.  It belongs to the ensemble: never stop it. */
 struct server *ensemble_server(const struct ensemble *e, int i);

@@ -5,8 +5,6 @@
 
 #include "server.h"
 
-#include <stdint.h>
-
 enum {
     /* A server uses this many ports in a row: client, quorum, election, and
      * TLS. */
@@ -35,8 +33,8 @@ int server_spawn(struct server *s);
 /* SERVER_OK once it serves, SERVER_STARTING before, or a reason why not. */
 int server_probe(struct server *s);
 
-/* Probe until `deadline_ms` (see now_ms). */
-int server_await(struct server *s, int64_t deadline_ms);
+/* Start the process, and wait until it serves. */
+int server_serve(struct server *s);
 
 /* Say on stderr what happened to this server, and show the end of its log. */
 void server_complain(const struct server *s, const char *what);

@@ -3,6 +3,7 @@
  * directory. */
 #include "spawn.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,9 @@ static _Noreturn void become(char *const argv[], int in, int out)
     setsid();
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    dup2(in, STDIN_FILENO);
-    dup2(out, STDOUT_FILENO);
-    dup2(out, STDERR_FILENO);
+    dup2(in < 0 ? open("/dev/null", O_RDONLY) : in, STDIN_FILENO);
+    dup2(out < 0 ? open("/dev/null", O_WRONLY) : out, STDOUT_FILENO);
+    dup2(STDOUT_FILENO, STDERR_FILENO);
     syscall(SYS_close_range, 3, ~0U, 0); /* musl has no close_range() */
     execvp(argv[0], argv);
     _exit(127);
@@ -53,6 +54,16 @@ pid_t spawn_bound(char *const argv[], int in, int out)
     become(argv, in, out);
 }
 
+bool spawn_run(char *const argv[], int out)
+{
+    pid_t pid = spawn(argv, -1, out);
+    int status = -1;
+
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status == 0;
+}
+
 /* A line on stdin: remove now.  End of file: the test process died, and its
  * servers may live a moment longer, still writing. */
 static char guard_script[] = "read -r line || sleep 0.2\n"
@@ -66,19 +77,13 @@ int guard_start(struct guard *g, const char *dir)
     char *argv[] = {
         "/bin/sh", "-c", guard_script, "guard", (char *)dir, NULL
     };
-    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     int ends[2];
 
-    if (null < 0)
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return -1;
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        close(null);
-        return -1;
-    }
-    g->pid = spawn(argv, ends[0], null);
+    g->pid = spawn(argv, ends[0], -1);
     g->fd = ends[1];
     close(ends[0]);
-    close(null);
     if (g->pid > 0)
         return 0;
     close(g->fd);

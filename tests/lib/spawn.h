@@ -3,12 +3,18 @@
  * parent. */
 #pragma once
 
+#include <stdbool.h>
+
 #include <sys/types.h>
 
 /* Start argv[0] (looked up in PATH) in a session of its own: no signal
- * blocked, stdin from `in`, stdout and stderr to `out`, nothing else open.
- * Exit status 127 means that it could not be executed.  -1 if fork failed. */
+ * blocked, stdin from `in`, stdout and stderr to `out`, nothing else open;
+ * -1 is /dev/null. Exit status 127 means that it could not be executed.
+ * -1 if fork failed. */
 pid_t spawn(char *const argv[], int in, int out);
+
+/* Does so without input, and waits. Returns whether it has succeeded. */
+bool spawn_run(char *const argv[], int out);
 
 /* The same, and the kernel kills the child with SIGKILL when the *thread* that
  * called this ends.  So call it from the main thread. */

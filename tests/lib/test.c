@@ -67,16 +67,6 @@ const char *textf(const char *format, ...)
     return kept->text;
 }
 
-static void forget_texts(void)
-{
-    while (kept_texts != NULL) {
-        struct kept_text *next = kept_texts->next;
-
-        free(kept_texts);
-        kept_texts = next;
-    }
-}
-
 long test_number(const char *variable, long otherwise)
 {
     const char *text = getenv(variable);
@@ -152,7 +142,8 @@ static int end(void **state)
     int rc = test->teardown != NULL ? test->teardown() : 0;
 
     (void)alarm(0);
-    forget_texts();
+    for (struct kept_text *kept; (kept = kept_texts) != NULL; free(kept))
+        kept_texts = kept->next;
     return rc;
 }
 

@@ -21,20 +21,6 @@ enum {
     RECORD_MAX = 1 << 20,
 };
 
-/* A TxnHeader, then the fields of its type. */
-static void parse(struct reading *r, struct txn *t)
-{
-    t->session = take_number(r, 8);
-    (void)take_number(r, 4); /* cxid */
-    t->zxid = take_number(r, 8);
-    t->time_ms = take_number(r, 8);
-    t->type = (int32_t)take_number(r, 4);
-    t->path[0] = '\0';
-    if (t->type == TXN_CREATE || t->type == TXN_CREATE2 ||
-        t->type == TXN_DELETE)
-        take_text(r, t->path, sizeof(t->path));
-}
-
 /* Reads the record that begins here, or returns false. */
 static bool read_here(FILE *file, unsigned char *data, struct reading *ret)
 {
@@ -68,25 +54,29 @@ static bool read_behind(FILE *file, long at, unsigned char *data,
     return false;
 }
 
-/* Reads the next whole record, or returns false. */
-static bool read_record(FILE *file, unsigned char *data, struct reading *ret)
-{
-    long at = ftell(file);
-
-    return read_here(file, data, ret) || read_behind(file, at, data, ret);
-}
-
 static bool read_file(FILE *file, txn_fn fn, void *user)
 {
     unsigned char *data = malloc(RECORD_MAX);
     struct reading r;
-    struct txn t;
     bool good = data != NULL;
 
     if (good && fread(data, 1, FILE_HEADER, file) == FILE_HEADER)
         good = memcmp(data, "ZKLG", 4) == 0;
-    while (good && read_record(file, data, &r)) {
-        parse(&r, &t);
+    while (good) {
+        struct txn t = { .path = "" };
+        long at = ftell(file);
+
+        if (!read_here(file, data, &r) && !read_behind(file, at, data, &r))
+            break;
+        /* A TxnHeader, then the fields of its type. */
+        t.session = take_number(&r, 8);
+        (void)take_number(&r, 4); /* cxid */
+        t.zxid = take_number(&r, 8);
+        t.time_ms = take_number(&r, 8);
+        t.type = (int32_t)take_number(&r, 4);
+        if (t.type == TXN_CREATE || t.type == TXN_CREATE2 ||
+            t.type == TXN_DELETE)
+            take_text(&r, t.path, sizeof(t.path));
         good = fn(user, &t);
     }
     free(data);

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool mount_memory(const char *dir, int megabytes)
@@ -82,8 +81,6 @@ void scratch_drain(const struct scratch *s, const char *name)
 void scratch_keep(const struct scratch *s, const char *to)
 {
     char *argv[] = { "cp", "-r", (char *)s->dir, (char *)to, NULL };
-    pid_t pid = spawn(argv, STDIN_FILENO, STDERR_FILENO);
 
-    if (pid > 0)
-        (void)waitpid(pid, NULL, 0);
+    (void)spawn_run(argv, STDERR_FILENO);
 }
