@@ -37,9 +37,9 @@ int random_ms(int least, int most)
     return least + (int)(drand48() * (most - least));
 }
 
-int64_t real_to_boot(int64_t real_ms)
+int64_t real_to_boot(int64_t instant_ms)
 {
-    return real_ms * 1000000 + boot_ns() - clock_ns(CLOCK_REALTIME);
+    return instant_ms * 1000000 + boot_ns() - clock_ns(CLOCK_REALTIME);
 }
 
 int run_with_cluster(const struct cluster_opts *opts, const char *directory,
@@ -92,7 +92,7 @@ void oracle_free(struct oracle *o)
 /* The calling thread may be late, so the instant is only an upper bound. */
 void oracle_granted(struct oracle *o, zkr_grant *g)
 {
-    int64_t now = clock_ns(CLOCK_REALTIME) / 1000000;
+    int64_t now = real_ms();
     struct judge_grant grant = { .token = zkr_grant_token(g),
                                  .begin = now,
                                  .end = now };

@@ -39,7 +39,7 @@ int random_ms(int least, int most);
 
 /* Returns when that was, in ns of CLOCK_BOOTTIME; the argument is in ms of
  * CLOCK_REALTIME. */
-int64_t real_to_boot(int64_t real_ms);
+int64_t real_to_boot(int64_t instant_ms);
 
 /* The main() of trials with a cluster, which is up while the tests run and has
  * that directory; where that is not permitted, they are skipped. */

@@ -27,6 +27,11 @@ int64_t boot_ms(void)
     return boot_ns() / 1000000;
 }
 
+int64_t real_ms(void)
+{
+    return clock_ns(CLOCK_REALTIME) / 1000000;
+}
+
 void sleep_ms(int duration_ms)
 {
     struct timespec pause = { .tv_sec = duration_ms / 1000,

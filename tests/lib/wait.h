@@ -28,8 +28,9 @@ bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms);
 
 int64_t clock_ns(clockid_t clock);
 
-/* Milliseconds of CLOCK_MONOTONIC. */
+/* Milliseconds of CLOCK_MONOTONIC, and of CLOCK_REALTIME. */
 int64_t now_ms(void);
+int64_t real_ms(void);
 
 /* Nanoseconds of CLOCK_BOOTTIME, as the lease counts; and milliseconds. */
 int64_t boot_ns(void);

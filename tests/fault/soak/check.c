@@ -29,17 +29,6 @@ static int64_t max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-static void blame(const struct evidence *e, const struct attempt *a,
-                  const char *what, int64_t other)
-{
-    if (e->complaints != NULL)
-        (void)fprintf(e->complaints,
-                      "%s: run %d lock %d %s token %" PRIx64 " granted %" PRId64
-                      " (%" PRId64 ")\n",
-                      what, a->run, a->lock, a->writes ? "write" : "read",
-                      (uint64_t)a->token, a->granted, other);
-}
-
 static void *new_array(size_t count, size_t size)
 {
     void *array = calloc(count + 1, size);
@@ -49,9 +38,9 @@ static void *new_array(size_t count, size_t size)
     return array;
 }
 
-static int64_t to_boot(const struct evidence *e, int64_t real_ms)
+static int64_t to_boot(const struct evidence *e, int64_t time_ms)
 {
-    return real_ms == INT64_MAX ? NEVER : real_ms * MS + e->boot_minus_real;
+    return time_ms == INT64_MAX ? NEVER : time_ms * MS + e->boot_minus_real;
 }
 
 /* Returns the possible error of a time in the log. */
@@ -72,33 +61,18 @@ static int life_by_token(const void *key, const void *life)
     return compare(*(const int64_t *)key, ((const struct life *)life)->begin);
 }
 
-static const struct life *find_life(const struct evidence *e, int lock,
-                                    int64_t token)
-{
-    const struct history *h = &e->truth[lock];
-
-    if (h->count == 0)
-        return NULL;
-    return bsearch(&token, h->lives, h->count, sizeof(*h->lives),
-                   life_by_token);
-}
-
 /* A node that stays may be older than the claim, and one of a claim that has
  * lost its node is younger. */
-static bool began_before(const struct evidence *e, const struct claim *c,
-                         int64_t instant)
-{
-    return c->life != NULL ? to_boot(e, c->life->begin_ms) <= instant + slack(e)
-                           : c->attempt->invoked <= instant;
-}
-
 static bool covers(const struct evidence *e, const struct excuse *x,
                    const struct claim *c)
 {
+    const struct life *l = c->life;
+    int64_t begin =
+        l != NULL ? to_boot(e, l->begin_ms) - slack(e) : c->attempt->invoked;
+
     return (x->token != 0 && x->token == c->attempt->token) ||
-           (x->session != 0 && c->life != NULL &&
-            x->session == c->life->owner) ||
-           (x->lock == c->attempt->lock && began_before(e, c, x->until));
+           (x->session != 0 && l != NULL && x->session == l->owner) ||
+           (x->lock == c->attempt->lock && begin <= x->until);
 }
 
 /* Returns when an operator ended the claim, or NEVER. Only an act during the
@@ -122,8 +96,11 @@ static struct claim make_claim(const struct evidence *e,
     struct claim c = { .attempt = a,
                        .begin = a->granted,
                        .end = min(a->lost, a->release) };
+    const struct history *h = e->truth != NULL ? &e->truth[a->lock] : NULL;
 
-    c.life = e->truth != NULL ? find_life(e, a->lock, a->token) : NULL;
+    if (h != NULL && h->count > 0)
+        c.life = bsearch(&a->token, h->lives, h->count, sizeof(*h->lives),
+                         life_by_token);
     if (e->leased && a->valid_until < c.end) {
         c.end = a->valid_until;
         c.by_lease = true;
@@ -183,16 +160,6 @@ static struct judge_grant *new_grants(const struct claim *claims, size_t count)
     return grants;
 }
 
-static struct judge_node *new_nodes(const struct evidence *e,
-                                    const struct history *h)
-{
-    struct judge_node *nodes = history_nodes(h->lives, h->count);
-
-    for (size_t i = 0; i < h->count; i++)
-        nodes[i].gone_at = to_boot(e, nodes[i].gone_at);
-    return nodes;
-}
-
 static struct judge_access *new_accesses(const struct evidence *e, int lock)
 {
     size_t count = e->accepted_count[lock];
@@ -206,22 +173,14 @@ static struct judge_access *new_accesses(const struct evidence *e, int lock)
     return accesses;
 }
 
-static void add_judgement(struct judgement *sum, const struct judgement *j)
-{
-    if (sum->violations == 0)
-        memcpy(sum->first, j->first, sizeof(sum->first));
-    sum->violations += j->violations;
-    for (int i = 0; i < JUDGE_RULES; i++)
-        sum->counts[i] += j->counts[i];
-}
-
 static void check_lock(const struct evidence *e, int lock,
                        const struct claim *claims, size_t count,
-                       struct verdict *v)
+                       struct judgement *sum)
 {
     const struct history *h = e->truth != NULL ? &e->truth[lock] : NULL;
     struct judge_grant *grants = new_grants(claims, count);
-    struct judge_node *nodes = h != NULL ? new_nodes(e, h) : NULL;
+    struct judge_node *nodes =
+        h != NULL ? history_nodes(h->lives, h->count) : NULL;
     struct judge_access *accesses = new_accesses(e, lock);
     const struct judge_records records = {
         .grants = grants,
@@ -237,8 +196,14 @@ static void check_lock(const struct evidence *e, int lock,
     };
     struct judgement j;
 
+    for (size_t i = 0; i < records.node_count; i++)
+        nodes[i].gone_at = to_boot(e, nodes[i].gone_at);
     judge_lock(&records, &j);
-    add_judgement(&v->broken, &j);
+    if (sum->violations == 0)
+        memcpy(sum->first, j.first, sizeof(sum->first));
+    sum->violations += j.violations;
+    for (int i = 0; i < JUDGE_RULES; i++)
+        sum->counts[i] += j.counts[i];
     free(grants);
     free(nodes);
     free(accesses);
@@ -256,24 +221,12 @@ static void measure_margin(const struct evidence *e, const struct claim *claims,
     }
 }
 
-/* Updates */
-
 static int update_by_value(const void *a, const void *b)
 {
     const struct note *x = a;
     const struct note *y = b;
 
     return x->c != y->c ? compare(x->c, y->c) : compare(x->a, y->a);
-}
-
-static void check_updates(const struct evidence *e, struct verdict *v)
-{
-    struct note *u = e->updates;
-
-    if (e->update_count > 0)
-        qsort(u, e->update_count, sizeof(*u), update_by_value);
-    for (size_t i = 1; i < e->update_count; i++)
-        v->lost_updates += u[i].c == u[i - 1].c && u[i].a == u[i - 1].a;
 }
 
 /* Orphans */
@@ -320,24 +273,11 @@ static int64_t given_up(const struct attempt *a)
     return a->granted == NEVER ? a->failed : min(a->lost, a->release);
 }
 
-/* Returns when a node that was given up at `at` must be gone. Each fault
- * excuses a delay until it has healed. */
-static int64_t due(const struct evidence *e, int64_t at)
-{
-    for (size_t i = 0; i < e->fault_count; i++) {
-        const struct window *w = &e->faults[i];
-
-        if (w->end > at && w->begin < at + ORPHAN_MS * MS)
-            at = w->end;
-    }
-    return at + ORPHAN_MS * MS;
-}
-
-/* `a` is the last that wanted the node. */
+/* `a` is the last that wanted the node. Each fault excuses a delay until it has
+ * healed. */
 static void check_orphan(const struct evidence *e, const struct life *life,
                          const struct attempt *a, struct verdict *v)
 {
-    int64_t begin = to_boot(e, life->begin_ms);
     int64_t end = to_boot(e, life->end_ms);
     int64_t at = a != NULL ? given_up(a) : NEVER;
 
@@ -346,34 +286,39 @@ static void check_orphan(const struct evidence *e, const struct life *life,
         at += RETAIN_MS * MS;
     if (at == NEVER || end < at + ORPHAN_MS * MS)
         return;
-    if (end > due(e, max(at, begin))) {
-        v->orphans++;
-        blame(e, a, "orphan, there for ns", end - at);
+    int64_t from = max(at, to_boot(e, life->begin_ms));
+    for (size_t i = 0; i < e->fault_count; i++) {
+        const struct window *w = &e->faults[i];
+
+        if (w->end > from && w->begin < from + ORPHAN_MS * MS)
+            from = w->end;
     }
+    if (end <= from + ORPHAN_MS * MS)
+        return;
+    v->orphans++;
+    if (e->complaints != NULL)
+        (void)fprintf(e->complaints,
+                      "orphan, there for ns: run %d lock %d %s token %" PRIx64
+                      " granted %" PRId64 " (%" PRId64 ")\n",
+                      a->run, a->lock, a->writes ? "write" : "read",
+                      (uint64_t)a->token, a->granted, end - at);
 }
 
-static void check_orphans(const struct evidence *e, int lock, struct verdict *v)
-{
-    const struct history *h = &e->truth[lock];
-
-    for (size_t i = 0; i < h->count; i++) {
-        const struct life *life = &h->lives[i];
-        int64_t begin = to_boot(e, life->begin_ms) + slack(e);
-
-        check_orphan(e, life, attempt_at(e, run_of(e, life->owner), begin), v);
-    }
-}
-
-/* Several attempts use one node, and none of them created it. A node that was
- * never granted is not judged: what it would do is to keep all others out. */
-static void check_orphans_that_stay(const struct evidence *e, int lock,
-                                    const struct claim *claims, size_t count,
-                                    struct verdict *v)
+/* Of a lock that stays, several attempts use one node, and none of them created
+ * it. A node that was never granted is not judged there: what it would do is to
+ * keep all others out. */
+static void check_orphans(const struct evidence *e, int lock,
+                          const struct claim *claims, size_t count,
+                          struct verdict *v)
 {
     const struct history *h = &e->truth[lock];
     const struct attempt **last = new_array(h->count, sizeof(*last));
+    bool stays = lock_specs[lock].stays;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < h->count && !stays; i++)
+        last[i] = attempt_at(e, run_of(e, h->lives[i].owner),
+                             to_boot(e, h->lives[i].begin_ms) + slack(e));
+    for (size_t i = 0; i < count && stays; i++) {
         const struct attempt *a = claims[i].attempt;
 
         if (claims[i].life == NULL)
@@ -390,6 +335,7 @@ static void check_orphans_that_stay(const struct evidence *e, int lock,
 void check(const struct evidence *e, struct verdict *ret)
 {
     struct claim *claims = new_array(e->attempt_count, sizeof(*claims));
+    struct note *u = e->updates;
 
     *ret = (struct verdict){ .margin_ms = MARGIN_NONE };
     if (e->owner_count > 0)
@@ -397,15 +343,15 @@ void check(const struct evidence *e, struct verdict *ret)
     for (int lock = 0; lock < LOCKS; lock++) {
         size_t count = collect(e, lock, claims, ret);
 
-        check_lock(e, lock, claims, count, ret);
+        check_lock(e, lock, claims, count, &ret->broken);
         if (e->truth == NULL)
             continue;
         measure_margin(e, claims, count, ret);
-        if (lock_specs[lock].stays)
-            check_orphans_that_stay(e, lock, claims, count, ret);
-        else
-            check_orphans(e, lock, ret);
+        check_orphans(e, lock, claims, count, ret);
     }
-    check_updates(e, ret);
+    if (e->update_count > 0)
+        qsort(u, e->update_count, sizeof(*u), update_by_value);
+    for (size_t i = 1; i < e->update_count; i++)
+        ret->lost_updates += u[i].c == u[i - 1].c && u[i].a == u[i - 1].a;
     free(claims);
 }

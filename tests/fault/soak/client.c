@@ -189,19 +189,13 @@ static void access_store(struct held *h)
     note(NOTE_ACCESS, h->token, accepted, h->lost);
 }
 
-static int work_ms(void)
-{
-    double lot = draw();
-
-    if (lot < 0.92)
-        return 0;
-    return lot < 0.945 ? between(1, 20) : between(50, 400);
-}
-
 /* Work for a while; UNSURE is waited out. */
 static void work(struct held *h)
 {
-    int64_t end = now_ms() + work_ms();
+    double lot = draw();
+    int64_t end = now_ms() + (lot < 0.92    ? 0
+                              : lot < 0.945 ? between(1, 20)
+                                            : between(50, 400));
     bool good = true;
 
     if (end - now_ms() > 40 && chance(0.5))
@@ -211,16 +205,6 @@ static void work(struct held *h)
         good = trusting || may_go_on(h);
         h->asked += !trusting;
         h->sure += !trusting && good;
-    }
-}
-
-/* Makes the writes that were under way when the lock was lost: mostly after
- * another client has begun its section. */
-static void write_late(struct held *h)
-{
-    for (int i = 0; i < LATE_WRITES; i++) {
-        sleep_ms(between(50, 200));
-        access_store(h);
     }
 }
 
@@ -235,10 +219,14 @@ static void section(struct held *h)
         resource_write(r, value + 1);
         note(NOTE_UPDATE, value + 1, h->token, 0);
     }
-    if (h->lost)
-        write_late(h);
-    else
+    if (!h->lost)
         access_store(h);
+    /* The writes that were under way when the lock was lost come mostly after
+     * another client has begun its section. */
+    for (int i = 0; h->lost && i < LATE_WRITES; i++) {
+        sleep_ms(between(50, 200));
+        access_store(h);
+    }
 }
 
 static void hold(struct held *h)
@@ -258,43 +246,27 @@ static void hold(struct held *h)
     note(NOTE_RELEASED, rc, 0, 0);
 }
 
-static int64_t pick_timeout(void)
-{
-    double lot = draw();
-
-    if (lot < 0.05)
-        return 0;
-    return lot < 0.15 ? between(5, 500) : PATIENCE_MS;
-}
-
-/* Measures an acquire. Most of them wait for other clients, up to two minutes,
- * and a stopwatch for each would load the machine. */
-static int timed_acquire(int64_t timeout_ms, struct held *h, struct lap *ret)
-{
-    struct stopwatch *w = NULL;
-    int64_t began = now_ms();
-
-    if (timeout_ms > 0 && timeout_ms < PATIENCE_MS)
-        w = stopwatch_start();
-    int rc = acquire(timeout_ms, h);
-    *ret = (struct lap){ .took_ns = (now_ms() - began) * 1000000 };
-    if (w != NULL)
-        *ret = stopwatch_stop(w);
-    return rc;
-}
-
+/* Most acquires wait for other clients, up to two minutes, and a stopwatch for
+ * each would load the machine. */
 static void cycle(int lock)
 {
-    struct held h = { .lock = lock, .writes = true };
-    int64_t timeout_ms = pick_timeout();
-    struct lap lap;
+    bool shared = lock_specs[lock].recipe == RECIPE_RWLOCK && !chance(0.3);
+    struct held h = { .lock = lock, .writes = !shared };
+    double lot = draw();
+    int64_t timeout_ms = lot < 0.05   ? 0
+                         : lot < 0.15 ? between(5, 500)
+                                      : PATIENCE_MS;
+    bool timed = timeout_ms > 0 && timeout_ms < PATIENCE_MS;
 
-    if (lock_specs[h.lock].recipe == RECIPE_RWLOCK)
-        h.writes = chance(0.3);
-    note(NOTE_INVOKE, h.lock, h.writes, 0);
-    int rc = timed_acquire(timeout_ms, &h, &lap);
+    note(NOTE_INVOKE, lock, h.writes, 0);
+    struct stopwatch *w = timed ? stopwatch_start() : NULL;
+    int64_t began = now_ms();
+    int rc = acquire(timeout_ms, &h);
+    struct lap lap = { .took_ns = (now_ms() - began) * MS };
+    if (timed)
+        lap = stopwatch_stop(w);
     if (timeout_ms > 0 && !lap_is_within(lap, 0, timeout_ms + LATE_MS))
-        note(NOTE_WRONG, WRONG_LATE, lap.took_ns / 1000000 - timeout_ms, 0);
+        note(NOTE_WRONG, WRONG_LATE, lap.took_ns / MS - timeout_ms, 0);
     if (rc == ZKR_OK) {
         hold(&h);
         return;
@@ -322,27 +294,22 @@ static void open_session(const char *hosts)
     }
 }
 
-static int make_mutex(int lock)
-{
-    bool stays = lock_specs[lock].stays;
-
-    return zkr_mutex_new(session, lock_specs[lock].path,
-                         OPTS(lockable, .retain_ms = stays ? RETAIN_MS : 0,
-                              .retain_max = RETAIN_MAX),
-                         stays ? &staying : &mutex);
-}
-
 static void make_locks(const char *dir)
 {
     int rc = ZKR_OK;
 
     for (int i = 0; i < LOCKS && rc == ZKR_OK; i++) {
         const char *path = lock_specs[i].path;
+        bool stays = lock_specs[i].stays;
 
         if (!resource_open(&resources[i], dir, i, !trusting))
             exit(1);
         if (lock_specs[i].recipe == RECIPE_MUTEX)
-            rc = make_mutex(i);
+            rc =
+                zkr_mutex_new(session, path,
+                              OPTS(lockable, .retain_ms = stays ? RETAIN_MS : 0,
+                                   .retain_max = RETAIN_MAX),
+                              stays ? &staying : &mutex);
         else if (lock_specs[i].recipe == RECIPE_REENTRANT)
             rc = zkr_reentrant_mutex_new(session, path, NULL, &reentrant);
         else
@@ -352,31 +319,13 @@ static void make_locks(const char *dir)
         exit(1);
 }
 
-static void free_locks(void)
-{
-    zkr_mutex_free(mutex);
-    zkr_mutex_free(staying);
-    zkr_reentrant_mutex_free(reentrant);
-    for (int i = 0; i < LOCKS; i++) {
-        zkr_rwlock_free(rwlocks[i]);
-        resource_close(&resources[i]);
-    }
-}
-
-static int lock_that_stays(void)
+/* The second thread. Its pauses are shorter than the lock stays. */
+static void *take_what_stays(void *dir)
 {
     int lock = 0;
 
     while (!lock_specs[lock].stays)
         lock++;
-    return lock;
-}
-
-/* The second thread. Its pauses are shorter than the lock stays. */
-static void *take_what_stays(void *dir)
-{
-    int lock = lock_that_stays();
-
     if (!take_part(dir, 1))
         exit(1);
     while (!atomic_load(&board->stop)) {
@@ -403,7 +352,13 @@ static void run(const char *dir, const char *hosts)
     while (!atomic_load(&board->stop))
         cycle(between(0, LOCKS - 1));
     (void)pthread_join(second, NULL);
-    free_locks();
+    zkr_mutex_free(mutex);
+    zkr_mutex_free(staying);
+    zkr_reentrant_mutex_free(reentrant);
+    for (int i = 0; i < LOCKS; i++) {
+        zkr_rwlock_free(rwlocks[i]);
+        resource_close(&resources[i]);
+    }
     zkr_listener_free(listener);
     (void)zkr_session_close(session);
     note(NOTE_END, count_fds(), count_threads(), 0);

@@ -8,28 +8,22 @@
 #include <sys/wait.h>
 
 #include "spawn.h"
+#include "test.h"
 #include "wait.h"
 
 enum { END_MS = 60000 };
 
 bool crew_start_one(struct crew *c, int worker)
 {
-    char number[16];
-    char generation[16];
     char *argv[] = { (char *)c->program,
                      (char *)c->dir,
-                     number,
-                     generation,
+                     (char *)textf("%d", worker),
+                     (char *)textf("%d", c->generations[worker]++),
                      (char *)c->hosts[worker % 2],
                      c->trusting ? "control" : NULL,
                      NULL };
-    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-    (void)snprintf(number, sizeof(number), "%d", worker);
-    (void)snprintf(generation, sizeof(generation), "%d",
-                   c->generations[worker]++);
-    c->pids[worker] = spawn_bound(argv, null, c->log);
-    (void)close(null);
+    c->pids[worker] = spawn_bound(argv, -1, c->log);
     return c->pids[worker] > 0;
 }
 
@@ -40,15 +34,6 @@ bool crew_start(struct crew *c)
             return false;
     }
     return true;
-}
-
-static void reap(struct crew *c, int worker)
-{
-    while (waitpid(c->pids[worker], NULL, 0) < 0 && errno == EINTR)
-        ;
-    c->pids[worker] = 0;
-    atomic_store(&c->board->seats[worker].grants, 0);
-    atomic_store(&c->board->seats[worker].session, 0);
 }
 
 void crew_signal(const struct crew *c, int worker, int signal)
@@ -62,7 +47,11 @@ void crew_kill(struct crew *c, int worker)
     if (c->pids[worker] <= 0)
         return;
     crew_signal(c, worker, SIGKILL);
-    reap(c, worker);
+    while (waitpid(c->pids[worker], NULL, 0) < 0 && errno == EINTR)
+        ;
+    c->pids[worker] = 0;
+    atomic_store(&c->board->seats[worker].grants, 0);
+    atomic_store(&c->board->seats[worker].session, 0);
 }
 
 static bool has_ended(void *arg)
@@ -104,17 +93,9 @@ int crew_finish(struct crew *c)
     return stuck;
 }
 
-static bool is_in(int worker, const int *workers, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (workers[i] == worker)
-            return true;
-    }
-    return false;
-}
-
 void crew_pick(const struct crew *c, bool holders, int count, int *workers)
 {
+    bool taken[WORKERS] = { false };
     int found = 0;
 
     for (int round = 0; round < 2; round++) {
@@ -124,9 +105,10 @@ void crew_pick(const struct crew *c, bool holders, int count, int *workers)
             int worker = (first + i) % WORKERS;
             bool holds = atomic_load(&c->board->seats[worker].grants) != 0;
 
-            if ((holds || !holders || round == 1) &&
-                !is_in(worker, workers, found))
+            if ((holds || !holders || round == 1) && !taken[worker]) {
+                taken[worker] = true;
                 workers[found++] = worker;
+            }
         }
     }
 }

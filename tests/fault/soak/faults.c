@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The faults of the soak: each kind strikes, and heals. */
-#include "faults.h"
+#include "nemesis.h"
 
 #include <signal.h>
 
 #include "expire.h"
 #include "journal.h"
 #include "server_private.h"
+#include "test.h"
 #include "wait.h"
 #include "wall_clock.h"
 
-enum {
-    PATH_SIZE = 256,
-    FAILING_MS = 3000, /* for a server to notice that its disk is full */
-};
+enum { FAILING_MS = 3000 }; /* for a server to notice that its disk is full */
 
 static struct server *hit(const struct nemesis *n)
 {
     return cluster_server(n->cluster, n->stroke.host);
+}
+
+static const char *log_of(const struct nemesis *n)
+{
+    return textf("log%d", n->stroke.host);
 }
 
 /* A fault that always succeeds, or its end, by one call. */
@@ -57,21 +60,16 @@ static bool does_not_serve(void *server)
  * rest of that file without a word, and shows nodes that are gone. */
 static bool fill_disk(struct nemesis *n)
 {
-    char name[16];
-
-    (void)snprintf(name, sizeof(name), "log%d", n->stroke.host);
-    bool failed = scratch_fill(n->scratch, name) &&
+    bool failed = scratch_fill(n->scratch, log_of(n)) &&
                   wait_until(does_not_serve, hit(n), FAILING_MS);
+
     server_kill9(hit(n));
     return failed;
 }
 
 static void drain_disk(struct nemesis *n)
 {
-    char name[16];
-
-    (void)snprintf(name, sizeof(name), "log%d", n->stroke.host);
-    scratch_drain(n->scratch, name);
+    scratch_drain(n->scratch, log_of(n));
     restart(n);
 }
 
@@ -160,34 +158,28 @@ static void unthrottle(struct nemesis *n)
 
 enum { SWALLOWED = 8, SWALLOW_MS = 2000 };
 
-/* How many of them have been swallowed. */
-static int swallow(struct nemesis *n, int32_t type)
+/* Counts how many have been swallowed. */
+static bool swallow(struct nemesis *n, int32_t type, long *sum)
 {
     int done = 0;
 
     for (int i = 0; i < SWALLOWED; i++) {
         proxy_rule(n->proxy, type, random_between(1, 3), PROXY_DROP_REPLY);
-        if (proxy_wait_rule(n->proxy, SWALLOW_MS))
-            done++;
+        done += proxy_wait_rule(n->proxy, SWALLOW_MS);
         proxy_forget_rules(n->proxy);
     }
-    return done;
+    *sum += done;
+    return done > 0;
 }
 
 static bool swallow_creates(struct nemesis *n)
 {
-    int done = swallow(n, ZOO_CREATE2_OP);
-
-    n->creates_swallowed += done;
-    return done > 0;
+    return swallow(n, ZOO_CREATE2_OP, &n->creates_swallowed);
 }
 
 static bool swallow_deletes(struct nemesis *n)
 {
-    int done = swallow(n, ZOO_DELETE_OP);
-
-    n->deletes_swallowed += done;
-    return done > 0;
+    return swallow(n, ZOO_DELETE_OP, &n->deletes_swallowed);
 }
 
 STRIKE(delay_replies, proxy_set_latency(n->proxy, random_between(50, 800)))
@@ -217,35 +209,36 @@ static bool expire(struct nemesis *n)
     return done > 0;
 }
 
-static bool stop_clients(struct nemesis *n)
+static void choose_clients(struct nemesis *n, int count, char kind)
 {
     struct stroke *s = &n->stroke;
 
-    s->count = STOPPED;
-    crew_pick(n->crew, drand48() < 0.7, s->count, s->workers);
-    for (int i = 0; i < s->count; i++) {
-        nemesis_note(n, NOTE_STOP, s->workers[i], 0);
-        crew_signal(n->crew, s->workers[i], SIGSTOP);
-    }
+    s->count = count;
+    crew_pick(n->crew, drand48() < 0.7, count, s->workers);
+    for (int i = 0; i < count; i++)
+        nemesis_note(n, kind, s->workers[i], 0);
+}
+
+static void signal_clients(struct nemesis *n, int signal)
+{
+    for (int i = 0; i < n->stroke.count; i++)
+        crew_signal(n->crew, n->stroke.workers[i], signal);
+}
+
+static bool stop_clients(struct nemesis *n)
+{
+    choose_clients(n, STOPPED, NOTE_STOP);
+    signal_clients(n, SIGSTOP);
     return true;
 }
 
-static void continue_clients(struct nemesis *n)
-{
-    for (int i = 0; i < n->stroke.count; i++)
-        crew_signal(n->crew, n->stroke.workers[i], SIGCONT);
-}
+HEAL(continue_clients, signal_clients(n, SIGCONT))
 
 static bool kill_clients(struct nemesis *n)
 {
-    struct stroke *s = &n->stroke;
-
-    s->count = KILLED;
-    crew_pick(n->crew, drand48() < 0.7, s->count, s->workers);
-    for (int i = 0; i < s->count; i++) {
-        nemesis_note(n, NOTE_KILL, s->workers[i], 0);
-        crew_kill(n->crew, s->workers[i]);
-    }
+    choose_clients(n, KILLED, NOTE_KILL);
+    for (int i = 0; i < KILLED; i++)
+        crew_kill(n->crew, n->stroke.workers[i]);
     return true;
 }
 
@@ -265,7 +258,6 @@ static void replace_clients(struct nemesis *n)
 /* The first of the queue, or any. */
 static bool delete_one(struct nemesis *n, int lock, bool first)
 {
-    char path[PATH_SIZE];
     struct Stat stat;
     char **names;
     size_t count;
@@ -274,8 +266,9 @@ static bool delete_one(struct nemesis *n, int lock, bool first)
     if (admin_children(n->admin, lock_specs[lock].path, &names, &count) != ZOK)
         return false;
     if (count > 0) {
-        (void)snprintf(path, sizeof(path), "%s/%s", lock_specs[lock].path,
-                       names[first ? 0 : random_between(0, (int)count - 1)]);
+        const char *name = names[first ? 0 : random_between(0, (int)count - 1)];
+        const char *path = textf("%s/%s", lock_specs[lock].path, name);
+
         if (admin_exists(n->admin, path, &stat) == ZOK) {
             nemesis_note(n, NOTE_DELETE, stat.czxid, 0);
             done = admin_delete(n->admin, path) == ZOK;
@@ -366,5 +359,5 @@ const struct fault faults[] = {
     { "wall clock jumps", 1, ANY, 200, 2000, jump, jump_back },
 };
 
-const int fault_count = sizeof(faults) / sizeof(faults[0]);
-_Static_assert(sizeof(faults) / sizeof(faults[0]) <= KINDS_MAX, "too many");
+const int fault_count = COUNT(faults);
+_Static_assert(COUNT(faults) <= KINDS_MAX, "too many");

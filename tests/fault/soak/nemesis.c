@@ -3,7 +3,6 @@
  * from each. */
 #include "nemesis.h"
 
-#include "faults.h"
 #include "journal.h"
 #include "wait.h"
 
@@ -70,33 +69,24 @@ static void await_grants(struct nemesis *n, const long *before, int *took_ms)
     }
 }
 
-static void count_grants(const struct nemesis *n, long *grants)
-{
-    for (int i = 0; i < LOCKS; i++)
-        grants[i] = atomic_load(&n->crew->board->grants[i]);
-}
-
-static void add_recovery(struct nemesis *n, int lock, int took_ms)
-{
-    if (took_ms < 0 || took_ms > LONGEST_MS) {
-        n->stuck++;
-        nemesis_note(n, NOTE_STUCK, lock, took_ms);
-        if (took_ms < 0)
-            return;
-    }
-    nemesis_note(n, NOTE_RECOVERED, lock, took_ms);
-    PUSH(n->recoveries, n->recovery_count, took_ms);
-}
-
 static void recover(struct nemesis *n)
 {
     long before[LOCKS];
     int took_ms[LOCKS];
 
-    count_grants(n, before);
-    await_grants(n, before, took_ms);
     for (int i = 0; i < LOCKS; i++)
-        add_recovery(n, i, took_ms[i]);
+        before[i] = atomic_load(&n->crew->board->grants[i]);
+    await_grants(n, before, took_ms);
+    for (int i = 0; i < LOCKS; i++) {
+        if (took_ms[i] < 0 || took_ms[i] > LONGEST_MS) {
+            n->stuck++;
+            nemesis_note(n, NOTE_STUCK, i, took_ms[i]);
+        }
+        if (took_ms[i] < 0)
+            continue;
+        nemesis_note(n, NOTE_RECOVERED, i, took_ms[i]);
+        PUSH(n->recoveries, n->recovery_count, took_ms[i]);
+    }
 }
 
 bool nemesis_wait_granted(struct nemesis *n)
@@ -122,23 +112,20 @@ bool nemesis_wait_healthy(struct nemesis *n)
     return s->leader != 0;
 }
 
-static int choose_host(const struct stroke *s, enum hit hit)
-{
-    const int hosts[] = { [LEADER] = s->leader, [FOLLOWER] = s->follower };
-
-    return hit == ANY ? random_between(1, SERVERS) : hosts[hit];
-}
-
 void nemesis_strike(struct nemesis *n, int kind)
 {
     const struct fault *f = &faults[kind];
+    struct stroke *s = &n->stroke;
 
-    n->stroke = (struct stroke){ .count = 0 };
+    *s = (struct stroke){ .count = 0 };
     if (!nemesis_wait_healthy(n)) {
         n->broken = true;
         return;
     }
-    n->stroke.host = choose_host(&n->stroke, f->hit);
+    s->host = f->hit == ANY        ? random_between(1, SERVERS)
+              : f->hit == LEADER   ? s->leader
+              : f->hit == FOLLOWER ? s->follower
+                                   : 0;
     nemesis_note(n, NOTE_FAULT, kind, 0);
     bool done = f->strike(n);
     if (done)

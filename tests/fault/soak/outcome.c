@@ -5,22 +5,7 @@
 
 #include <time.h>
 
-#include "faults.h"
 #include "wait.h"
-
-int64_t real_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static _Noreturn void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
 
 static void add_journal_of_nemesis(const struct crew *crew, struct evidence *e)
 {
@@ -109,32 +94,27 @@ static void add_journals(const struct crew *crew, int thread,
     }
 }
 
-static void add_resources(const struct crew *crew, struct evidence *e)
-{
-    for (int i = 0; i < LOCKS; i++) {
-        struct resource r;
-
-        if (!resource_open(&r, crew->dir, i, false))
-            die("resource");
-        e->accepted[i] = resource_accepted(&r, &e->accepted_count[i]);
-        resource_close(&r);
-    }
-}
-
 void outcome_find(const struct crew *crew, const struct truth *truth,
                   struct outcome *o)
 {
     struct evidence e = {
         .truth = truth != NULL ? truth->locks : NULL,
         .leased = !crew->trusting,
-        .boot_minus_real = boot_ns() - real_ms() * MS,
+        .boot_minus_real = boot_ns() - clock_ns(CLOCK_REALTIME),
         .complaints = crew->trusting ? NULL : stderr,
     };
 
     add_journal_of_nemesis(crew, &e);
     for (int thread = 0; thread < THREADS; thread++)
         add_journals(crew, thread, &e, o);
-    add_resources(crew, &e);
+    for (int i = 0; i < LOCKS; i++) {
+        struct resource r;
+
+        if (!resource_open(&r, crew->dir, i, false))
+            die("resource");
+        e.accepted[i] = resource_accepted(&r, &e.accepted_count[i]);
+        resource_close(&r);
+    }
     check(&e, &o->verdict);
     for (int i = 0; i < LOCKS; i++)
         free((void *)e.accepted[i]);
@@ -171,18 +151,6 @@ static void print_faults(const struct nemesis *n)
            n->creates_swallowed, n->deletes_swallowed, n->throttled);
 }
 
-static void print_recovery(const struct nemesis *n)
-{
-    int *r = n->recoveries;
-    size_t count = n->recovery_count;
-
-    qsort(r, count, sizeof(*r), by_value);
-    printf("next grant after a fault has healed, in ms: median %d, p99 %d (at "
-           "most %d), longest %d (at most %d); stuck: %d\n",
-           percentile(r, count, 50), percentile(r, count, 99), USUAL_MS,
-           percentile(r, count, 100), LONGEST_MS, n->stuck);
-}
-
 static void print_verdict(const struct verdict *v)
 {
     static const char *const rules[JUDGE_RULES] = {
@@ -208,10 +176,16 @@ static void print_verdict(const struct verdict *v)
 void report(const struct outcome *o, const struct nemesis *n)
 {
     const struct verdict *v = &o->verdict;
+    int *r = n->recoveries;
+    size_t count = n->recovery_count;
 
     printf("\n");
     print_faults(n);
-    print_recovery(n);
+    qsort(r, count, sizeof(*r), by_value);
+    printf("next grant after a fault has healed, in ms: median %d, p99 %d (at "
+           "most %d), longest %d (at most %d); stuck: %d\n",
+           percentile(r, count, 50), percentile(r, count, 99), USUAL_MS,
+           percentile(r, count, 100), LONGEST_MS, n->stuck);
     printf("\n%ld grants in %.0f s, %ld of them for writing, %ld over before "
            "they were told, %ld handed on; %ld nodes; %ld runs of threads\n",
            v->grants, o->seconds, v->writes, v->empty, v->handed_on, v->nodes,

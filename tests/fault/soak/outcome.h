@@ -26,8 +26,6 @@ struct outcome {
 void outcome_find(const struct crew *crew, const struct truth *truth,
                   struct outcome *o);
 
-int64_t real_ms(void); /* CLOCK_REALTIME */
-
 /* The report, for people. */
 void report(const struct outcome *o, const struct nemesis *n);
 /* Of sorted values, in ms. */

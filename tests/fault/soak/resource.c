@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The resources that the locks of a soak protect. */
 #include "resource.h"
-#include "scope.h"
 
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "scope.h"
+#include "soak.h"
 
 static void make_path(char path[static PATH_MAX], const char *dir,
                       const char *name, int lock)
@@ -23,12 +22,6 @@ static int open_in(const char *dir, const char *name, int lock, int flags)
 
     make_path(path, dir, name, lock);
     return open(path, O_RDWR | O_CLOEXEC | flags, 0600);
-}
-
-static void die(const char *what)
-{
-    perror(what);
-    abort();
 }
 
 bool resource_open(struct resource *r, const char *dir, int lock, bool fenced)
@@ -90,38 +83,27 @@ static void lock_store(const struct resource *r, short type)
         die("fcntl");
 }
 
-static void append(const struct resource *r, struct access access)
-{
-    if (lseek(r->store, 0, SEEK_END) < 0 ||
-        write(r->store, &access, sizeof(access)) != sizeof(access))
-        die("store");
-}
-
 /* As rwlock.h asks of a resource. */
-static bool pass(const struct resource *r, bool writes, int64_t token,
-                 uint64_t handoff)
+bool resource_access(const struct resource *r, bool writes, int64_t token,
+                     uint64_t handoff)
 {
+    const struct access access = { token, writes };
     int rc = ZKR_OK;
 
+    pthread_mutex_lock(&threads);
+    lock_store(r, F_WRLCK);
     if (r->fence != NULL)
         rc = writes ? zkr_fence_accept(r->fence, token, handoff)
                     : zkr_fence_accept_shared(r->fence, token);
     if (rc != ZKR_OK && rc != ZKR_ESTALE)
         die("fence");
-    return rc == ZKR_OK;
-}
-
-bool resource_access(const struct resource *r, bool writes, int64_t token,
-                     uint64_t handoff)
-{
-    pthread_mutex_lock(&threads);
-    lock_store(r, F_WRLCK);
-    bool accepted = pass(r, writes, token, handoff);
-    if (accepted)
-        append(r, (struct access){ token, writes });
+    if (rc == ZKR_OK &&
+        (lseek(r->store, 0, SEEK_END) < 0 ||
+         write(r->store, &access, sizeof(access)) != sizeof(access)))
+        die("store");
     lock_store(r, F_UNLCK);
     pthread_mutex_unlock(&threads);
-    return accepted;
+    return rc == ZKR_OK;
 }
 
 struct access *resource_accepted(const struct resource *r, size_t *ret_count)

@@ -35,11 +35,6 @@ bool scratch_start(struct scratch *s)
            mount_memory(s->dir, 4096) && setenv("TMPDIR", s->dir, 1) == 0;
 }
 
-void scratch_finish(struct scratch *s)
-{
-    guard_finish(&s->guard);
-}
-
 static void path_in(const struct scratch *s, const char *name, const char *file,
                     char path[static PATH_MAX])
 {

@@ -8,13 +8,12 @@
 
 struct scratch {
     char dir[128];
-    struct guard guard;
+    struct guard guard; /* to be finished */
 };
 
 /* Make it, and have TMPDIR name it. Needs the right to mount: call it after
  * cluster_permitted(), before any thread is started. False with errno. */
 bool scratch_start(struct scratch *s);
-void scratch_finish(struct scratch *s);
 
 /* A file system of `megabytes` in there. */
 bool scratch_mount(const struct scratch *s, const char *name, int megabytes);

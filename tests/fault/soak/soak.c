@@ -12,8 +12,8 @@
 #include <signal.h>
 #include <time.h>
 
-#include "faults.h"
 #include "outcome.h"
+#include "test.h"
 #include "wait.h"
 #include "wall_clock.h"
 
@@ -38,19 +38,6 @@ static struct cluster *cluster;
 static struct proxy *proxy;
 static char all_hosts[256];
 
-static _Noreturn void die(const char *what)
-{
-    perror(what);
-    exit(1);
-}
-
-static long number_from(const char *name, long otherwise)
-{
-    const char *text = getenv(name);
-
-    return text != NULL && *text != '\0' ? strtol(text, NULL, 10) : otherwise;
-}
-
 /* Returns the path of a program or library beside this program, from argv[0]:
  * in a root of its own, /proc/self/exe may lead out of that root. */
 static const char *beside(const char *name)
@@ -69,18 +56,15 @@ static const char *beside(const char *name)
 
 static int start_servers(void)
 {
-    static char logs[HOSTS][PATH_MAX];
     struct cluster_opts opts = { .tick_ms = SOAK_TICK_MS,
                                  .sync_limit = SOAK_SYNC_LIMIT };
 
     for (int host = 1; host < HOSTS; host++) {
-        char name[16];
+        const char *name = textf("log%d", host);
 
-        (void)snprintf(name, sizeof(name), "log%d", host);
-        (void)snprintf(logs[host], PATH_MAX, "%s/%s", scratch.dir, name);
+        opts.logs[host] = textf("%s/%s", scratch.dir, name);
         if (!scratch_mount(&scratch, name, LOG_MB))
-            die(logs[host]);
-        opts.logs[host] = logs[host];
+            die(name);
     }
     int rc = cluster_start(&opts, &cluster);
     for (int host = 1; rc == SERVER_OK && host < HOSTS; host++) {
@@ -105,7 +89,7 @@ struct part {
 static void begin(struct part *p, const char *name, bool trusting)
 {
     *p = (struct part){ .began_ms = now_ms() };
-    (void)snprintf(p->dir, sizeof(p->dir), "%s/%s", scratch.dir, name);
+    PRINT(p->dir, "%s/%s", scratch.dir, name);
     if (!scratch_mount(&scratch, name, 0))
         die(p->dir);
     for (int i = 0; i < LOCKS; i++) {
@@ -187,17 +171,6 @@ static void strike_all(struct part *p, long seconds)
     } while (now_ms() < end);
 }
 
-static bool is_good(const struct outcome *o, const struct nemesis *n)
-{
-    const struct verdict *v = &o->verdict;
-
-    return v->broken.violations == 0 && v->orphans == 0 && o->late_calls == 0 &&
-           o->broken_promises == 0 && o->leaks == 0 && o->stuck_clients == 0 &&
-           n->stuck == 0 && !n->broken &&
-           (o->seconds < LONG_RUN_S ||
-            percentile(n->recoveries, n->recovery_count, 99) <= USUAL_MS);
-}
-
 /* In a short run it may be that nobody is stopped just before an access. */
 static bool is_enough(const struct outcome *o, const struct nemesis *n)
 {
@@ -221,6 +194,8 @@ static bool soak(long seconds)
     static struct part p;
     struct server *servers[SERVERS];
     struct outcome o = { .runs = 0 };
+    const struct verdict *v = &o.verdict;
+    const struct nemesis *n = &p.nemesis;
     struct truth truth;
 
     begin(&p, "soak", false);
@@ -235,15 +210,18 @@ static bool soak(long seconds)
     o.disputed = truth.disputed;
     outcome_find(&p.crew, &truth, &o);
     truth_free(&truth);
-    report(&o, &p.nemesis);
-    free(p.nemesis.recoveries);
-    if (!is_good(&o, &p.nemesis))
+    report(&o, n);
+    bool slow = o.seconds >= LONG_RUN_S &&
+                percentile(n->recoveries, n->recovery_count, 99) > USUAL_MS;
+    free(n->recoveries);
+    bool good = v->broken.violations == 0 && v->orphans == 0 &&
+                o.late_calls == 0 && o.broken_promises == 0 && o.leaks == 0 &&
+                o.stuck_clients == 0 && n->stuck == 0 && !n->broken && !slow;
+    if (!good)
         printf("soak: a rule was broken\n");
-    else if (!is_enough(&o, &p.nemesis))
+    else if (!is_enough(&o, n))
         printf("soak: too little was done\n");
-    else
-        return true;
-    return false;
+    return good && is_enough(&o, n);
 }
 
 /* The negative control: programs that trust the lock are stopped for longer
@@ -274,21 +252,10 @@ static bool control(void)
     return false;
 }
 
-static bool run(void)
-{
-    const char *keep = getenv("ZKR_SOAK_KEEP");
-    bool good = soak(number_from("ZKR_SOAK_SECONDS", -1));
-
-    if (getenv("ZKR_FAULT") == NULL)
-        good = control() && good;
-    if (keep != NULL && *keep != '\0')
-        scratch_keep(&scratch, keep);
-    return good;
-}
-
 int main(void)
 {
-    long seed = number_from("ZKR_SEED", time(NULL) % 1000000);
+    long seed = test_number("ZKR_SEED", time(NULL) % 1000000);
+    const char *keep = getenv("ZKR_SOAK_KEEP");
     bool good = false;
 
     if (!server_installed() || !cluster_permitted() || !scratch_start(&scratch))
@@ -299,10 +266,14 @@ int main(void)
         die("wall clock");
     int rc = start_servers();
     if (rc == SERVER_OK && proxy_start(all_hosts, &proxy) == 0) {
-        good = run();
+        good = soak(test_number("ZKR_SOAK_SECONDS", -1));
+        if (getenv("ZKR_FAULT") == NULL)
+            good = control() && good;
+        if (keep != NULL && *keep != '\0')
+            scratch_keep(&scratch, keep);
         proxy_stop(proxy);
     }
     cluster_stop(cluster);
-    scratch_finish(&scratch);
+    guard_finish(&scratch.guard);
     return good ? 0 : 1;
 }

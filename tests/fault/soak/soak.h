@@ -30,6 +30,12 @@ enum {
 
 #define MS INT64_C(1000000)
 
+static inline _Noreturn void die(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
 /* One more thing at the end of an array, whose room doubles. */
 #define PUSH(array, count, ...)                                                \
     ((array) = soak_grown(array, count, sizeof(*(array))),                     \

@@ -22,17 +22,12 @@ struct events {
     int64_t near_ms;
 };
 
-static bool is_of_interest(const struct txn *t)
-{
-    return t->type == TXN_CLOSE_SESSION ||
-           strncmp(t->path, DIRECTORY, strlen(DIRECTORY)) == 0;
-}
-
 static bool add_event(void *user, const struct txn *t)
 {
     struct events *e = user;
 
-    if (!is_of_interest(t))
+    if (t->type != TXN_CLOSE_SESSION &&
+        strncmp(t->path, DIRECTORY, strlen(DIRECTORY)) != 0)
         return true;
     struct event event = { .zxid = t->zxid,
                            .session = t->session,
@@ -68,33 +63,26 @@ static void merge(struct events *e)
     e->count = kept;
 }
 
-static bool take(struct truth *t, const struct event *e)
-{
-    struct txn txn = { .session = e->session,
-                       .zxid = e->zxid,
-                       .time_ms = e->time_ms,
-                       .type = e->type };
-    bool good = true;
-
-    (void)snprintf(txn.path, sizeof(txn.path), "%s", e->path);
-    for (int i = 0; good && i < LOCKS; i++)
-        good = history_add(&t->locks[i], &txn);
-    return good;
-}
-
-static bool replay(const struct events *e, struct truth *t)
+static bool replay(const struct events *events, struct truth *t)
 {
     bool good = true;
 
-    for (size_t i = 0; good && i < e->count; i++) {
-        unsigned int voters = e->all[i].voters;
+    for (size_t i = 0; good && i < events->count; i++) {
+        const struct event *e = &events->all[i];
+        struct txn txn = { .session = e->session,
+                           .zxid = e->zxid,
+                           .time_ms = e->time_ms,
+                           .type = e->type };
 
-        if ((voters & (voters - 1)) == 0)
+        if ((e->voters & (e->voters - 1)) == 0) {
             t->disputed++;
-        else
-            good = take(t, &e->all[i]);
+            continue;
+        }
+        (void)snprintf(txn.path, sizeof(txn.path), "%s", e->path);
+        for (int k = 0; good && k < LOCKS; k++)
+            good = history_add(&t->locks[k], &txn);
     }
-    t->transactions = (long)e->count;
+    t->transactions = (long)events->count;
     return good;
 }
 
