@@ -31,13 +31,13 @@ struct row {
 };
 
 static struct row steady[] = {
-    { "0", 0, .proven = true },
-    { "T/20", 6, .proven = true },
-    { "T/10", 12, .proven = true },
-    { "T/8", 15, .proven = true },
-    { "T/6", 20, .proven = true },
-    { "T/5.5", 22, .proven = true },
-    { "T/5", 24, .proven = true },
+    { "0", .part = 0, .proven = true },
+    { "T/20", .part = 6, .proven = true },
+    { "T/10", .part = 12, .proven = true },
+    { "T/8", .part = 15, .proven = true },
+    { "T/6", .part = 20, .proven = true },
+    { "T/5.5", .part = 22, .proven = true },
+    { "T/5", .part = 24, .proven = true },
     { "T/4", .part = 30 },
     { "T/3", .part = 40 },
 };
@@ -45,18 +45,18 @@ static struct row steady[] = {
 /* These links turn slow while the lock is held. No answer takes longer than T/6
  * where a proof is expected. */
 static struct row turning[] = {
-    { "0", 0, .proven = true },
-    { "T/20", 6, .proven = true },
-    { "T/10", 12, .proven = true },
-    { "T/8", 15, .proven = true },
-    { "T/7", 17, .proven = true },
-    { "T/6", 20, .proven = true },
+    { "0", .part = 0, .proven = true },
+    { "T/20", .part = 6, .proven = true },
+    { "T/10", .part = 12, .proven = true },
+    { "T/8", .part = 15, .proven = true },
+    { "T/7", .part = 17, .proven = true },
+    { "T/6", .part = 20, .proven = true },
     { "T/5", .part = 24 },
-    { "T/12 +-30 %", 10, .jitter = 30, .proven = true },
-    { "T/9 +-30 %", 13, .jitter = 30, .proven = true },
-    { "T/8 +-30 %", 15, .jitter = 30, .proven = true },
-    { "T/7 +-30 %", 17, .jitter = 30 },
-    { "T/6 +-30 %", 20, .jitter = 30 },
+    { "T/12 +-30 %", .part = 10, .jitter = 30, .proven = true },
+    { "T/9 +-30 %", .part = 13, .jitter = 30, .proven = true },
+    { "T/8 +-30 %", .part = 15, .jitter = 30, .proven = true },
+    { "T/7 +-30 %", .part = 17, .jitter = 30 },
+    { "T/6 +-30 %", .part = 20, .jitter = 30 },
 };
 
 /* What is tried now. */
