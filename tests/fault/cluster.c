@@ -112,17 +112,6 @@ static void hurry(const struct cluster *c, int host)
            " test ! -e tcp_rto_max_ms || echo 1000 >tcp_rto_max_ms");
 }
 
-static void make_hub(struct cluster *c)
-{
-    c->spaces[HERE] = present_space();
-    hurry(c, HERE);
-    run_on(c, HERE,
-           "ip link add eth0 address " MAC " type bridge forward_delay 0 &&"
-           " ip addr add " ADDRESS "/24 dev eth0 &&"
-           " ip link set eth0 up && ip link set lo up",
-           HERE, 100 + HERE);
-}
-
 static void make_host(struct cluster *c, int host)
 {
     if (unshare(CLONE_NEWNET) != 0)
@@ -269,7 +258,13 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
     if (opts == NULL)
         opts = &defaults;
     c->hosts = HOSTS + opts->observers;
-    make_hub(c);
+    c->spaces[HERE] = present_space();
+    hurry(c, HERE);
+    run_on(c, HERE,
+           "ip link add eth0 address " MAC " type bridge forward_delay 0 &&"
+           " ip addr add " ADDRESS "/24 dev eth0 &&"
+           " ip link set eth0 up && ip link set lo up",
+           HERE, 100 + HERE);
     for (int host = 1; host < c->hosts; host++)
         make_host(c, host);
     cluster_heal(c);

@@ -3,7 +3,6 @@
 #include "holder.h"
 
 #define ACQUIRE_MS 10000
-#define HEALTHY_MS 90000
 
 void holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                  const char *path)

@@ -4,6 +4,8 @@
 
 #include "fixture.h"
 
+#define HEALTHY_MS 90000 /* for servers and grants to come back */
+
 /* Instants are nanoseconds of CLOCK_BOOTTIME; 0: never. */
 struct belief {
     int64_t last_ok;     /* zkr_grant_check() was called, and said yes */

@@ -24,7 +24,6 @@
 #define LONG_RUN   50 /* trials from which the negative controls must show */
 #define DELETED_MS 90000
 #define AFTERWARDS 1000
-#define HEALTHY_MS 90000
 #define DIRECTORY  "/trials"
 #define BEACON     "/beacon"
 
@@ -80,30 +79,21 @@ static int64_t max(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The negative control, which believes the last answer, as other clients do. */
-static int64_t naive_until(const struct holder *h)
+/* Until when the holder may believe that it holds. The negative control, which
+ * believes the last answer, as other clients do; or the proof of the lease,
+ * also while the grant is in doubt. */
+static int64_t end_by(const struct holder *h, bool proven)
 {
     zkr_session *s = h->session;
-    int64_t until = 0;
+    int64_t end = 0;
 
     zkr__session_lock(s);
-    if (s->epoch == h->epoch && s->lease.last_committed != 0)
-        until = s->lease.last_committed + s->lease.timeout;
+    if (s->epoch == h->epoch && proven)
+        end = zkr__lease_until(&s->lease);
+    else if (s->epoch == h->epoch && s->lease.last_committed != 0)
+        end = s->lease.last_committed + s->lease.timeout;
     zkr__session_unlock(s);
-    return until;
-}
-
-/* The proof of the lease has this end, also while the grant is in doubt. */
-static int64_t proven_until(const struct holder *h)
-{
-    zkr_session *s = h->session;
-    int64_t until = 0;
-
-    zkr__session_lock(s);
-    if (s->epoch == h->epoch)
-        until = zkr__lease_until(&s->lease);
-    zkr__session_unlock(s);
-    return until;
+    return end;
 }
 
 /* The clock is read before each question: what it is about may change between
@@ -118,7 +108,7 @@ static void ask(struct holder *h)
     if (zkr_session_epoch(h->session) == h->epoch &&
         (state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED))
         b->connected = now;
-    b->naive_until = max(b->naive_until, naive_until(h));
+    b->naive_until = max(b->naive_until, end_by(h, false));
     if (g == NULL)
         return;
     now = boot_ns();
@@ -130,7 +120,7 @@ static void ask(struct holder *h)
     if (until != 0)
         b->valid_until = max(b->valid_until, (until + 1) * MS);
     if (h->hops != 0)
-        b->valid_until = max(b->valid_until, proven_until(h));
+        b->valid_until = max(b->valid_until, end_by(h, true));
 }
 
 static void *ask_all(void *arg)
@@ -342,14 +332,13 @@ static void turn_slow_then_cut(const struct cast *cast)
 }
 
 /* One of the holders has a new proof. */
-static bool is_proven(void *arg)
+static bool any_is_proven(void)
 {
-    bool any = false;
-
-    for (int i = 0; i < HOLDERS; i++)
-        any = any ||
-              proven_until(&holders[i]) > boot_ns() + TIMEOUT_MS * MS * 3 / 8;
-    return any;
+    for (int i = 0; i < HOLDERS; i++) {
+        if (end_by(&holders[i], true) > boot_ns() + TIMEOUT_MS * MS * 3 / 8)
+            return true;
+    }
+    return false;
 }
 
 /* The leader has heard nothing of the holders for long when their requests
@@ -369,7 +358,7 @@ static void silence_then_stop_master(const struct cast *cast)
     cluster_block(cluster, cast->follower, OBSERVER);
     sleep_ms(random_ms(1220, 1350));
     cluster_unblock(cluster, cast->follower, OBSERVER);
-    (void)wait_until(is_proven, NULL, TIMEOUT_MS);
+    (void)COMES(any_is_proven(), TIMEOUT_MS);
     server_pause(cluster_server(cluster, cast->follower));
 }
 

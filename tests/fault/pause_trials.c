@@ -21,7 +21,6 @@
 #define TICK_MS    2000 /* of the servers */
 #define MS         1000000LL
 #define TIMEOUT_MS 4000
-#define HEALTHY_MS 90000
 #define LONG_RUN   20 /* trials from which the negative control must show */
 
 /* -- processes that are stopped and continued ------------------------------ */

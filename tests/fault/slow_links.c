@@ -12,7 +12,6 @@
 
 #define TIMEOUT_MS 4000 /* T */
 #define HOLDERS    2    /* in each row */
-#define HEALTHY_MS 90000
 #define DIRECTORY  "/slow"
 /* A machine that was late by more is not judged. */
 #define LATE_MS (TIMEOUT_MS / 80)

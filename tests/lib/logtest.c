@@ -17,13 +17,9 @@ static FILE *file;
 
 static int set_up(void)
 {
-    char path[PATH_MAX];
-
     ok(guard_make(&guard, dir, sizeof(dir)));
-    (void)snprintf(path, sizeof(path), "%s/version-2", dir);
-    ok(mkdir(path, 0700));
-    (void)snprintf(path, sizeof(path), "%s/version-2/log.1", dir);
-    file = fopen(path, "we");
+    ok(mkdir(textf("%s/version-2", dir), 0700));
+    file = fopen(textf("%s/version-2/log.1", dir), "we");
     assert_non_null(file);
     assert_int_equal(fwrite("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16, 1, file), 1);
     return 0;
@@ -62,14 +58,6 @@ static void write_record(int64_t zxid, size_t size)
     assert_int_equal(fwrite(record.bytes, size, 1, file), 1);
 }
 
-static void finish_file(void)
-{
-    static const char zeros[8192];
-
-    assert_int_equal(fwrite(zeros, sizeof(zeros), 1, file), 1);
-    (void)fclose(file);
-}
-
 static bool add_zxid(void *user, const struct txn *t)
 {
     int64_t *sum = user;
@@ -83,9 +71,11 @@ static bool add_zxid(void *user, const struct txn *t)
 
 static void assert_reads(int64_t zxids)
 {
+    static const char zeros[8192];
     int64_t sum = 0;
 
-    finish_file();
+    assert_int_equal(fwrite(zeros, sizeof(zeros), 1, file), 1);
+    (void)fclose(file);
     assert_true(txn_log_read_dir(dir, add_zxid, &sum));
     assert_int_equal(sum, zxids);
 }

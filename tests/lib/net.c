@@ -34,39 +34,26 @@ static struct addrinfo *resolve(const char *server)
                                                                       : NULL;
 }
 
-static int connect_to(const struct addrinfo *address, int timeout_ms)
+int net_connect(const char *host_port, int timeout_ms)
 {
     struct timeval limit = { .tv_sec = timeout_ms / 1000,
                              .tv_usec = timeout_ms % 1000 * 1000L };
-    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-    if (connect(fd, address->ai_addr, address->ai_addrlen) != 0) {
-        int saved = errno;
-
-        close(fd);
-        errno = saved;
-        return -1;
-    }
-    return fd;
-}
-
-int net_connect(const char *host_port, int timeout_ms)
-{
     struct addrinfo *address = resolve(host_port);
 
     if (address == NULL) {
         errno = EINVAL;
         return -1;
     }
-    int fd = connect_to(address, timeout_ms);
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+    int rc = connect(fd, address->ai_addr, address->ai_addrlen);
     int saved = errno;
     freeaddrinfo(address);
+    if (rc != 0 && fd >= 0)
+        close(fd);
     errno = saved;
-    return fd;
+    return rc == 0 ? fd : -1;
 }
 
 int net_listen(char host_port[static NET_ADDRESS])

@@ -9,26 +9,7 @@
 #include "txn_log.h"
 #include "wire.h"
 
-enum { CREATE_TXN = 1, LOG_VERSION = 2, END_OF_RECORD = 0x42 };
-
-/* TxnHeader and CreateTxn of zookeeper.jute. */
-static void put_create(struct packet *b, int64_t zxid, const char *child,
-                       int32_t counter)
-{
-    put_number(b, 0, 8); /* client id */
-    put_number(b, 0, 4); /* cxid */
-    put_number(b, zxid, 8);
-    put_number(b, 0, 8); /* time */
-    put_number(b, CREATE_TXN, 4);
-    put_text(b, child);
-    put_text(b, "");
-    put_number(b, 1, 4);  /* one ACL: */
-    put_number(b, 31, 4); /* all */
-    put_text(b, "world");
-    put_text(b, "anyone");
-    put_number(b, 0, 1); /* ephemeral */
-    put_number(b, counter, 4);
-}
+enum { LOG_VERSION = 2, END_OF_RECORD = 0x42 };
 
 int seed_sequence(const struct server *s, int64_t zxid, const char *child,
                   int32_t counter)
@@ -37,7 +18,21 @@ int seed_sequence(const struct server *s, int64_t zxid, const char *child,
     struct packet file = { .size = 0 };
     char path[512];
 
-    put_create(&record, zxid, child, counter);
+    /* TxnHeader and CreateTxn of zookeeper.jute. */
+    put_number(&record, 0, 8); /* client id */
+    put_number(&record, 0, 4); /* cxid */
+    put_number(&record, zxid, 8);
+    put_number(&record, 0, 8); /* time */
+    put_number(&record, TXN_CREATE, 4);
+    put_text(&record, child);
+    put_text(&record, "");
+    put_number(&record, 1, 4);  /* one ACL: */
+    put_number(&record, 31, 4); /* all */
+    put_text(&record, "world");
+    put_text(&record, "anyone");
+    put_number(&record, 0, 1); /* ephemeral */
+    put_number(&record, counter, 4);
+
     put_bytes(&file, "ZKLG", 4);
     put_number(&file, LOG_VERSION, 4);
     put_number(&file, 0, 8); /* database id */

@@ -48,21 +48,6 @@ static int by_zxid(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The same transaction in several logs becomes one with several voters. */
-static void merge(struct events *e)
-{
-    size_t kept = 0;
-
-    qsort(e->all, e->count, sizeof(*e->all), by_zxid);
-    for (size_t i = 0; i < e->count; i++) {
-        if (kept > 0 && e->all[kept - 1].zxid == e->all[i].zxid)
-            e->all[kept - 1].voters |= e->all[i].voters;
-        else
-            e->all[kept++] = e->all[i];
-    }
-    e->count = kept;
-}
-
 static bool replay(const struct events *events, struct truth *t)
 {
     bool good = true;
@@ -96,9 +81,20 @@ bool truth_read(struct server *const *servers, int count, int64_t near_ms,
     for (int i = 0; i < LOCKS; i++)
         ret->locks[i].directory = lock_specs[i].path;
     for (int i = 0; good && i < count; i++) {
+        size_t kept = 0;
+
         e.voter = 1u << i;
         good = txn_log_read(servers[i], add_event, &e);
-        merge(&e);
+        /* The same transaction in several logs becomes one with several
+         * voters. */
+        qsort(e.all, e.count, sizeof(*e.all), by_zxid);
+        for (size_t k = 0; k < e.count; k++) {
+            if (kept > 0 && e.all[kept - 1].zxid == e.all[k].zxid)
+                e.all[kept - 1].voters |= e.all[k].voters;
+            else
+                e.all[kept++] = e.all[k];
+        }
+        e.count = kept;
     }
     good = good && replay(&e, ret);
     free(e.all);
