@@ -2,10 +2,9 @@
 /* Internals that the files of the proxy share.
  *
  *   proxy.c           starts and stops it, and breaks the network
- *   proxy_conns.c     sockets, and poll()
+ *   proxy_conns.c     bytes, sockets, and poll()
  *   proxy_requests.c  what passes, and what is done to it
  *   proxy_rules.c     rules and counts
- *   proxy_frames.c    bytes
  *
  * Bytes of one direction are read into `in`, taken frame by frame, and written
  * from `out`. */
@@ -140,13 +139,9 @@ void *proxy_must(void *memory); /* ends the test without memory */
 void proxy_close_fd(int *fd, bool reset);
 void *proxy_run(void *proxy);
 
-unsigned char *bytes_at(const struct bytes *b);
-/* Room for `size` more at the end. */
-void bytes_reserve(struct bytes *b, size_t size);
 void bytes_add(struct bytes *b, const unsigned char *data, size_t size);
 /* Skipped bytes stay readable until the next bytes_reserve(). */
 void bytes_skip(struct bytes *b, size_t size);
-void bytes_clear(struct bytes *b);
 
 /* Look at the frame in front: 1, 0 while it is not complete, or -1 for
  * garbage.  `least` is the size that the shortest one has. */
