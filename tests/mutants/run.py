@@ -76,6 +76,7 @@ class Mutant:
 
 def read_table(path):
     mutants, names, file, last = [], set(), None, ""
+    untold = []  # those of the file above the next line "!"
     with open(path, encoding="utf-8") as table:
         for number, line in enumerate(table, 1):
             kind, text = line[:2].strip(), line[2:].rstrip("\n")
@@ -85,6 +86,7 @@ def read_table(path):
                 kind = "name"
                 names.add(head[1])
                 mutants.append(Mutant(*head.groups()))
+                untold = [m for m in untold if m.changes and m.changes[0][0] == file] + mutants[-1:]
             elif kind == "@":
                 file = text
             elif kind == "-" and mutants and file:
@@ -95,8 +97,10 @@ def read_table(path):
                 changes[-1][2] += text + "\n"
             elif kind == "~" and mutants and file:
                 changes.append([file, *(re.sub(pattern, "", text) for pattern in BOTH_TEXTS)])
-            elif kind == "!" and mutants and text:
-                mutants[-1].trials += [(*t.split(None, 1), "")[:2] for t in text.split(";")]
+            elif kind == "!" and untold and text:
+                for mutant in untold:
+                    mutant.trials = [(*t.split(None, 1), "")[:2] for t in text.split(";")]
+                untold = []
             elif kind not in ("", "#"):
                 sys.exit(f"{path}:{number}: no line of a mutant, or a second one of the name: {line}")
             last = kind
