@@ -175,13 +175,6 @@ def check(mutants):
     return 1 if failed else 0
 
 
-def show(mutants):
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    print("| mutant | what is broken | what notices it |\n|---|---|---|")
-    for m in mutants:
-        print(f"| {m.name} | {m.what} |", ", ".join(f"`{' '.join(t).strip()}`" for t in m.trials), "|")
-
-
 class Trees:
     """Copies of the tree with a build each; `base` stays without a mutant."""
 
@@ -465,7 +458,7 @@ def main():
                         help="copy this finished build, in the root of the tree, instead of making one")
     parser.add_argument("--all", action="store_true", help="go on after the first that notices")
     parser.add_argument("--smoke", action="store_true", help="only those with [smoke]")
-    parser.add_argument("--list", action="store_true", help="print the table for readers")
+    parser.add_argument("--list", action="store_true", help="--operands: only write them")
     parser.add_argument("--check", action="store_true", help="compile nothing, does each apply?")
     o = parser.parse_args()
     if o.operands:
@@ -480,8 +473,8 @@ def main():
                and (not o.names or any(n in m.name for n in o.names))]
     if not mutants:
         sys.exit("there is no such mutant")
-    if o.list or o.check:
-        return show(mutants) if o.list else check(mutants)
+    if o.check:
+        return check(mutants)
     schedules = "1000" if o.smoke else "50000" if o.table == TABLE else "5000"
     budget = 7200 if o.table == TABLE else 600
     return run(mutants, Trees(o.schedules or schedules, o.budget or budget, o.all, o.build), o.jobs)
