@@ -89,14 +89,9 @@ class Gather {
         var barrier = new DistributedBarrier(client, words[2]);
 
         switch (words[1]) {
-        case "set":
-            barrier.setBarrier();
-            break;
-        case "remove":
-            barrier.removeBarrier();
-            break;
-        default:
-            barrier.waitOnBarrier();
+        case "set" -> barrier.setBarrier();
+        case "remove" -> barrier.removeBarrier();
+        default -> barrier.waitOnBarrier();
         }
         return "done " + words[1];
     }
@@ -112,23 +107,5 @@ class Gather {
     static String leave(String[] words) throws Exception {
         return member.leave(Long.parseLong(words[1]), TimeUnit.MILLISECONDS)
             ? "left" : "busy";
-    }
-
-    static String obey(CuratorFramework client, String[] words)
-        throws Exception {
-        switch (words[0]) {
-        case "add":
-            return add(client, words);
-        case "number":
-            return number(client, words);
-        case "barrier":
-            return barrier(client, words);
-        case "enter":
-            return enter(client, words);
-        case "leave":
-            return leave(words);
-        default:
-            return "failed: what?";
-        }
     }
 }

@@ -3,7 +3,6 @@
  * worker.h says which lines. */
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.lang.reflect.Method;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
@@ -17,6 +16,7 @@ import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderSelector;
 import org.apache.curator.framework.recipes.leader
     .LeaderSelectorListenerAdapter;
+import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
@@ -67,8 +67,11 @@ public class Worker {
             hosts, sessionMs, 15000, new RetryNTimes(200, 50));
         client.start();
         client.blockUntilConnected();
-        return "open " + Long.toHexString(
-            client.getZookeeperClient().getZooKeeper().getSessionId());
+        return "open " + Long.toHexString(sessionId());
+    }
+
+    long sessionId() throws Exception {
+        return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
     String close() {
@@ -80,8 +83,14 @@ public class Worker {
     /* New objects: one that failed, or whose session ended, is of no use. */
     void makeLocks() throws Exception {
         locks.clear();
-        if (recipe.equals("semaphore")) {
-            makeSemaphore();
+        if (recipe.equals("semaphore") && limit.startsWith("/")) {
+            var count = new SharedCount(client, limit, 1);
+
+            count.start();
+            semaphore = new InterProcessSemaphoreV2(client, path, count);
+        } else if (recipe.equals("semaphore")) {
+            semaphore = new InterProcessSemaphoreV2(client, path,
+                Integer.parseInt(limit));
         } else if (recipe.equals("mutex")) {
             add("write", new InterProcessMutex(client, path));
         } else if (recipe.equals("rw")) {
@@ -110,6 +119,17 @@ public class Worker {
         return "lock";
     }
 
+    String listen() throws Exception {
+        listening = true;
+        makeLocks();
+        return "listening";
+    }
+
+    String revoke(String node) throws Exception {
+        Revoker.attemptRevoke(client, node);
+        return "revoked";
+    }
+
     /* -- a lock of any recipe */
 
     interface Lock {
@@ -120,13 +140,7 @@ public class Worker {
         String nodePath() throws Exception;
     }
 
-    static class Mutex implements Lock {
-        private final InterProcessMutex mutex;
-
-        Mutex(InterProcessMutex mutex) {
-            this.mutex = mutex;
-        }
-
+    record Mutex(InterProcessLock mutex) implements Lock {
         public boolean acquire(long timeoutMs) throws Exception {
             return mutex.acquire(timeoutMs, TimeUnit.MILLISECONDS);
         }
@@ -137,9 +151,10 @@ public class Worker {
 
         /* It is protected. */
         public String nodePath() throws Exception {
-            Method method =
+            if (mutex instanceof InterProcessSemaphoreMutex)
+                return null;
+            var method =
                 InterProcessMutex.class.getDeclaredMethod("getLockPath");
-
             method.setAccessible(true);
             return (String) method.invoke(mutex);
         }
@@ -150,11 +165,10 @@ public class Worker {
 
         public boolean acquire(long timeoutMs) throws Exception {
             latch.start();
-            boolean leads = latch.await(Math.max(timeoutMs, 500),
-                TimeUnit.MILLISECONDS);
-            if (!leads)
-                release();
-            return leads;
+            if (latch.await(Math.max(timeoutMs, 500), TimeUnit.MILLISECONDS))
+                return true;
+            release();
+            return false;
         }
 
         public void release() throws Exception {
@@ -188,11 +202,10 @@ public class Worker {
         public boolean acquire(long timeoutMs) throws Exception {
             selector.setId(name);
             selector.start();
-            boolean leads = this.leads.await(Math.max(timeoutMs, 500),
-                TimeUnit.MILLISECONDS);
-            if (!leads)
-                release();
-            return leads;
+            if (leads.await(Math.max(timeoutMs, 500), TimeUnit.MILLISECONDS))
+                return true;
+            release();
+            return false;
         }
 
         /* The mutex is given back behind takeLeadership(). */
@@ -212,18 +225,6 @@ public class Worker {
         return "leader " + (recipe.equals("latch")
             ? new Latch().latch.getLeader()
             : new Selector().selector.getLeader()).getId();
-    }
-
-    void makeSemaphore() throws Exception {
-        if (limit.startsWith("/")) {
-            SharedCount count = new SharedCount(client, limit, 1);
-
-            count.start();
-            semaphore = new InterProcessSemaphoreV2(client, path, count);
-        } else {
-            semaphore = new InterProcessSemaphoreV2(client, path,
-                Integer.parseInt(limit));
-        }
     }
 
     class Permits implements Lock {
@@ -250,47 +251,24 @@ public class Worker {
         }
     }
 
-    class SemaphoreMutex implements Lock {
-        private final InterProcessSemaphoreMutex mutex =
-            new InterProcessSemaphoreMutex(client, path);
-
-        public boolean acquire(long timeoutMs) throws Exception {
-            return mutex.acquire(timeoutMs, TimeUnit.MILLISECONDS);
-        }
-
-        public void release() throws Exception {
-            mutex.release();
-        }
-
-        public String nodePath() {
-            return null;
-        }
-    }
-
     /* That of the mode, or one for this acquire. */
     Lock lockFor(String mode) {
-        switch (recipe) {
-        case "latch":
-            return new Latch();
-        case "selector":
-            return new Selector();
-        case "semaphore":
-            return new Permits(Integer.parseInt(mode));
-        case "semaphore-mutex":
-            return new SemaphoreMutex();
-        default:
-            return locks.get(mode);
-        }
+        return switch (recipe) {
+        case "latch" -> new Latch();
+        case "selector" -> new Selector();
+        case "semaphore" -> new Permits(Integer.parseInt(mode));
+        case "semaphore-mutex" ->
+            new Mutex(new InterProcessSemaphoreMutex(client, path));
+        default -> locks.get(mode);
+        };
     }
 
     /* What Curator does not have: the fencing token. 0: the node has gone, or
      * is that of an old session. */
     long token(String node) throws Exception {
         var stat = client.checkExists().forPath(node);
-        long session =
-            client.getZookeeperClient().getZooKeeper().getSessionId();
 
-        return stat == null || stat.getEphemeralOwner() != session
+        return stat == null || stat.getEphemeralOwner() != sessionId()
             ? 0 : stat.getCzxid();
     }
 
@@ -317,8 +295,6 @@ public class Worker {
 
     /* One cycle of the mix. */
     void cycle(Section section, String mode) throws Exception {
-        if (recipe.equals("semaphore"))
-            mode = "1";
         Lock lock = lockFor(mode);
 
         if (!lock.acquire(120000))
@@ -340,7 +316,8 @@ public class Worker {
         int cycles = 0;
 
         while (!section.isOver()) {
-            String mode = random.nextInt(100) < writers ? "write" : "read";
+            String mode = recipe.equals("semaphore") ? "1"
+                : random.nextInt(100) < writers ? "write" : "read";
 
             try {
                 cycle(section, mode);
@@ -356,33 +333,24 @@ public class Worker {
     }
 
     String obey(String[] words) throws Exception {
-        switch (words[0]) {
-        case "version":
-            return version();
-        case "open":
-            return open(words[1], Integer.parseInt(words[2]));
-        case "close":
-            return close();
-        case "lock":
-            return lock(words[1], words[2], words[3]);
-        case "listen":
-            listening = true;
-            makeLocks();
-            return "listening";
-        case "acquire":
-            return acquire(words[1], Long.parseLong(words[2]));
-        case "release":
-            return release(words[1]);
-        case "revoke":
-            Revoker.attemptRevoke(client, words[1]);
-            return "revoked";
-        case "leader":
-            return leader();
-        case "run":
-            return run(words[1], Integer.parseInt(words[2]));
-        default:
-            return Gather.obey(client, words);
-        }
+        return switch (words[0]) {
+        case "version" -> version();
+        case "open" -> open(words[1], Integer.parseInt(words[2]));
+        case "close" -> close();
+        case "lock" -> lock(words[1], words[2], words[3]);
+        case "listen" -> listen();
+        case "acquire" -> acquire(words[1], Long.parseLong(words[2]));
+        case "release" -> release(words[1]);
+        case "revoke" -> revoke(words[1]);
+        case "leader" -> leader();
+        case "run" -> run(words[1], Integer.parseInt(words[2]));
+        case "add" -> Gather.add(client, words);
+        case "number" -> Gather.number(client, words);
+        case "barrier" -> Gather.barrier(client, words);
+        case "enter" -> Gather.enter(client, words);
+        case "leave" -> Gather.leave(words);
+        default -> "failed: what?";
+        };
     }
 
     public static void main(String[] args) throws Exception {

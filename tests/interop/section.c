@@ -52,11 +52,6 @@ bool section_is_over(const struct section *s)
     return has_file(s, name);
 }
 
-static bool writes(const char *mode)
-{
-    return strcmp(mode, "write") == 0;
-}
-
 static void pause_ms(long ms)
 {
     struct timespec t = { 0, ms * 1000000 };
@@ -68,14 +63,6 @@ static void die(const char *what)
 {
     perror(what);
     exit(1);
-}
-
-static void lock_resource(const struct section *s, short type)
-{
-    struct flock whole = { .l_type = type, .l_whence = SEEK_SET };
-
-    if (fcntl(s->resource, F_SETLKW, &whole) != 0)
-        die("fcntl");
 }
 
 /* The value, or -1: refused. A write when `value` is not negative. */
@@ -107,9 +94,14 @@ static int64_t pass_fence(const struct section *s, bool writer, int64_t token,
 static int64_t visit(const struct section *s, bool writer, int64_t token,
                      int64_t value)
 {
-    lock_resource(s, F_WRLCK);
+    struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+    if (fcntl(s->resource, F_SETLKW, &whole) != 0)
+        die("fcntl");
     value = pass_fence(s, writer, token, value);
-    lock_resource(s, F_UNLCK);
+    whole.l_type = F_UNLCK;
+    if (fcntl(s->resource, F_SETLKW, &whole) != 0)
+        die("fcntl");
     return value;
 }
 
@@ -125,51 +117,28 @@ static void note(const struct section *s, const char *what, const char *mode,
         die("journal");
 }
 
-/* Returns the value, or -1: refused. */
-static int64_t enter(const struct section *s, const char *mode,
-                     const struct section_node *node)
-{
-    int64_t value = visit(s, writes(mode), node->token, -1);
-
-    note(s, value < 0 ? "REFUSED" : "ENTER", mode, node, value);
-    return value;
-}
-
-static void leave(const struct section *s, const char *mode,
-                  const struct section_node *node, int64_t value)
-{
-    bool writer = writes(mode);
-
-    value = visit(s, writer, node->token, writer ? value + 1 : -1);
-    note(s, "LEAVE", mode, node, value);
-}
-
-static void stall(const struct section *s, const char *mode,
-                  const struct section_node *node, int64_t value)
-{
-    char name[64];
-
-    (void)snprintf(name, sizeof(name), "stall-%s-%s", s->name, mode);
-    if (!has_file(s, name))
-        return;
-    note(s, "STALL", mode, node, value);
-    while (has_file(s, name))
-        pause_ms(2);
-}
-
 void section_work(struct section *s, const char *mode,
                   const struct section_node *nodes, size_t count)
 {
+    bool writer = strcmp(mode, "write") == 0;
     int64_t value = -1;
+    char stall[64];
 
+    (void)snprintf(stall, sizeof(stall), "stall-%s-%s", s->name, mode);
     for (size_t i = 0; i < count; i++) {
-        value = enter(s, mode, &nodes[i]);
+        value = visit(s, writer, nodes[i].token, -1);
+        note(s, value < 0 ? "REFUSED" : "ENTER", mode, &nodes[i], value);
         if (value < 0)
             return;
     }
-    stall(s, mode, &nodes[0], value);
+    if (has_file(s, stall)) {
+        note(s, "STALL", mode, &nodes[0], value);
+        while (has_file(s, stall))
+            pause_ms(2);
+    }
     if (++s->count % 16 == 0)
         pause_ms(1);
     for (size_t i = 0; i < count; i++)
-        leave(s, mode, &nodes[i], value);
+        note(s, "LEAVE", mode, &nodes[i],
+             visit(s, writer, nodes[i].token, writer ? value + 1 : -1));
 }

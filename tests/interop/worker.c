@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "gather.h"
+#include <zkrecipes/zkrecipes.h>
+
 #include "section.h"
 
 enum {
@@ -22,6 +23,7 @@ enum {
     WORDS_MAX = 8,
     PERMITS_MAX = 16,
     MIX_TIMEOUT_MS = 120000,
+    ADD_MS = 60000,
 };
 
 static const char *my_name;
@@ -33,12 +35,13 @@ static bool is_semaphore;
 static zkr_grant *leases[PERMITS_MAX];
 static uint32_t permits; /* of `leases` */
 static bool listening;
+static zkr_double_barrier *member;
 
-static void answer(const char *format, ...)
+static int answer(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
 /* Each line is one write, because callbacks answer, too. */
-static void answer(const char *format, ...)
+static int answer(const char *format, ...)
 {
     char line[1024] = "= ";
     va_list args;
@@ -50,22 +53,32 @@ static void answer(const char *format, ...)
     line[size] = '\n';
     if (write(STDOUT_FILENO, line, size + 1) < 0)
         exit(1);
+    return ZKR_OK;
 }
 
-/* Answers what has failed, or, when nothing has, that it is done. */
-static void answer_rc(int rc, const char *done)
+/* Answers that it is done; what has failed is returned, and answered by
+ * obey(). */
+static int done(int rc, const char *what)
 {
-    if (rc != ZKR_OK)
-        answer("failed: %s: %s", zkr_strerror(rc), zkr_error_detail());
-    else
-        answer("%s", done);
+    return rc != ZKR_OK ? rc : answer("%s", what);
+}
+
+static int done_or_busy(int rc, const char *what)
+{
+    return rc == ZKR_EBUSY || rc == ZKR_ETIMEDOUT ? answer("busy")
+                                                  : done(rc, what);
 }
 
 static void on_event(zkr_grant *grant, const struct zkr_grant_event *event,
                      void *user)
 {
     if (event->kind == ZKR_GRANT_REVOKE_REQUESTED)
-        answer("asked");
+        (void)answer("asked");
+}
+
+static uint32_t number_of(const char *word)
+{
+    return (uint32_t)strtoul(word, NULL, 10);
 }
 
 static int mode_of(const char *word)
@@ -78,16 +91,15 @@ static const char *name_of(zkr_grant *grant)
     return strrchr(zkr_grant_node(grant), '/') + 1;
 }
 
-static void do_open(char **words)
+static int do_open(char **words)
 {
     struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
 
-    opts.session_timeout_ms = (uint32_t)strtoul(words[2], NULL, 10);
+    opts.session_timeout_ms = number_of(words[2]);
     int rc = zkr_session_open(words[1], &opts, &session);
-    if (rc != ZKR_OK)
-        answer_rc(rc, NULL);
-    else
-        answer("open %" PRIx64, (uint64_t)zkr_session_id(session));
+    return rc != ZKR_OK
+               ? rc
+               : answer("open %" PRIx64, (uint64_t)zkr_session_id(session));
 }
 
 static void free_locks(void)
@@ -98,12 +110,12 @@ static void free_locks(void)
     leader = NULL;
 }
 
-static void do_close(char **words)
+static int do_close(char **words)
 {
     free_locks();
     int rc = zkr_session_close(session);
     session = NULL;
-    answer_rc(rc, "closed");
+    return done(rc, "closed");
 }
 
 static int new_leader(const char *path, enum zkr_lockable_flags layout)
@@ -114,19 +126,6 @@ static int new_leader(const char *path, enum zkr_lockable_flags layout)
     opts.id_size = strlen(my_name);
     opts.flags = layout;
     return zkr_leader_new(session, path, &opts, NULL, NULL, &leader);
-}
-
-static int new_semaphore(const char *path, const char *limit,
-                         struct zkr_lockable_opts *opts)
-{
-    bool shared = limit[0] == '/';
-
-    is_semaphore = true;
-    opts->flags = 0;
-    opts->limit_path = shared ? limit : NULL;
-    return zkr_semaphore_new(session, path,
-                             shared ? 1 : (uint32_t)strtoul(limit, NULL, 10),
-                             opts, &lock);
 }
 
 static int new_lock(const char *recipe, const char *limit, const char *path,
@@ -142,10 +141,15 @@ static int new_lock(const char *recipe, const char *limit, const char *path,
         return new_leader(path, ZKR_SELECTOR_LAYOUT);
     if (strcmp(recipe, "semaphore-mutex") == 0)
         limit = "1";
-    return new_semaphore(path, limit, opts);
+    is_semaphore = true;
+    opts->flags = 0;
+    opts->limit_path = limit[0] == '/' ? limit : NULL;
+    return zkr_semaphore_new(session, path,
+                             opts->limit_path != NULL ? 1 : number_of(limit),
+                             opts, &lock);
 }
 
-static void do_lock(char **words)
+static int do_lock(char **words)
 {
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     char *limit = NULL;
@@ -156,13 +160,13 @@ static void do_lock(char **words)
     free_locks();
     listening = false;
     is_semaphore = false;
-    answer_rc(new_lock(recipe, limit, words[3], &opts), "lock");
+    return done(new_lock(recipe, limit, words[3], &opts), "lock");
 }
 
-static void do_listen(char **words)
+static int do_listen(char **words)
 {
     listening = true;
-    answer("listening");
+    return answer("listening");
 }
 
 static int lead(int64_t timeout_ms, zkr_grant **ret_grant)
@@ -188,35 +192,28 @@ static int acquire(int mode, int64_t timeout_ms, zkr_grant **ret_grant)
                : zkr_lockable_acquire(lock, &opts, timeout_ms, ret_grant);
 }
 
-static void answer_held(zkr_grant *grant)
-{
-    if (listening)
-        (void)zkr_grant_listen(grant, on_event, NULL);
-    answer("held %s %" PRId64, name_of(grant), zkr_grant_token(grant));
-}
-
 static int acquire_permits(uint32_t count, int64_t timeout_ms)
 {
     permits = count;
     return zkr_semaphore_acquire_many(lock, permits, timeout_ms, leases);
 }
 
-static void do_acquire(char **words)
+static int answer_held(zkr_grant *grant)
+{
+    if (listening)
+        (void)zkr_grant_listen(grant, on_event, NULL);
+    return answer("held %s %" PRId64, name_of(grant), zkr_grant_token(grant));
+}
+
+static int do_acquire(char **words)
 {
     int64_t timeout_ms = strtol(words[2], NULL, 10);
     int mode = mode_of(words[1]);
-    int rc;
+    int rc = is_semaphore ? acquire_permits(number_of(words[1]), timeout_ms)
+                          : acquire(mode, timeout_ms, &grants[mode]);
 
-    if (is_semaphore)
-        rc = acquire_permits((uint32_t)strtoul(words[1], NULL, 10), timeout_ms);
-    else
-        rc = acquire(mode, timeout_ms, &grants[mode]);
-    if (rc == ZKR_OK)
-        answer_held(is_semaphore ? leases[0] : grants[mode]);
-    else if (rc == ZKR_EBUSY || rc == ZKR_ETIMEDOUT)
-        answer("busy");
-    else
-        answer_rc(rc, NULL);
+    return rc == ZKR_OK ? answer_held(is_semaphore ? leases[0] : grants[mode])
+                        : done_or_busy(rc, NULL);
 }
 
 static int release(zkr_grant *grant)
@@ -236,16 +233,16 @@ static int return_leases(void)
     return rc;
 }
 
-static void do_release(char **words)
+static int do_release(char **words)
 {
     int mode = mode_of(words[1]);
     int rc = is_semaphore ? return_leases() : release(grants[mode]);
 
     grants[mode] = NULL;
-    answer_rc(rc, "released");
+    return done(rc, "released");
 }
 
-static void do_leader(char **words)
+static int do_leader(char **words)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
@@ -253,104 +250,160 @@ static void do_leader(char **words)
     opts.reads = 1;
     int rc =
         zkr_participants_list(session, zkr_leader_path(leader), &opts, &list);
-    if (rc != ZKR_OK)
-        answer_rc(rc, NULL);
-    else
-        answer("leader %s", list->count > 0 ? list->items[0].data : "");
+    if (rc == ZKR_OK)
+        (void)answer("leader %s", list->count > 0 ? list->items[0].data : "");
     zkr_participants_free(list);
+    return rc;
 }
 
-static void do_revoke(char **words)
+static int do_revoke(char **words)
 {
-    answer_rc(zkr_participants_revoke(session, words[1]), "revoked");
+    return done(zkr_participants_revoke(session, words[1]), "revoked");
 }
 
-static void do_downgrade(char **words)
+static int do_downgrade(char **words)
 {
     int rc = zkr_rwlock_downgrade(lock, grants[WRITE], &grants[READ]);
 
-    if (rc != ZKR_OK) {
-        answer_rc(rc, NULL);
-        return;
-    }
+    if (rc != ZKR_OK)
+        return rc;
     zkr_grant_free(grants[WRITE]);
     grants[WRITE] = NULL;
-    answer_held(grants[READ]);
+    return answer_held(grants[READ]);
 }
 
-static bool is_ok(int rc)
+static int new_counter(char **words, const char *lock_path,
+                       zkr_counter **ret_counter)
 {
-    if (rc != ZKR_OK)
-        (void)fprintf(stderr, "%s: %s: %s\n", my_name, zkr_strerror(rc),
-                      zkr_error_detail());
-    return rc == ZKR_OK;
+    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
+
+    if (strcmp(words[1], "shared") == 0)
+        opts.flags = ZKR_COUNTER_INT32;
+    if (strcmp(lock_path, "-") != 0)
+        opts.lock_path = lock_path;
+    opts.promote_after = 3;
+    return zkr_counter_new(session, words[2], &opts, ret_counter);
 }
 
-static struct section_node node_of(zkr_grant *grant)
+static int do_add(char **words)
 {
-    return (struct section_node){ name_of(grant), zkr_grant_token(grant) };
+    long times = strtol(words[4], NULL, 10);
+    int made = 0;
+    int unknown = 0;
+    zkr_counter *counter;
+    int rc = new_counter(words, words[3], &counter);
+
+    while (made + unknown < times && (rc == ZKR_OK || rc == ZKR_EUNKNOWN)) {
+        rc = zkr_counter_add(counter, 1, ADD_MS, NULL);
+        made += rc == ZKR_OK;
+        unknown += rc == ZKR_EUNKNOWN;
+    }
+    zkr_counter_free(counter);
+    return rc != ZKR_OK && rc != ZKR_EUNKNOWN
+               ? rc
+               : answer("added %d %d", made, unknown);
+}
+
+static int do_number(char **words)
+{
+    zkr_counter *counter;
+    int64_t value;
+    int rc = new_counter(words, "-", &counter);
+
+    if (rc == ZKR_OK)
+        rc = zkr_session_sync(session, ADD_MS);
+    if (rc == ZKR_OK)
+        rc = zkr_counter_get(counter, ADD_MS, &value, NULL);
+    zkr_counter_free(counter);
+    return rc != ZKR_OK ? rc : answer("number %" PRId64, value);
+}
+
+static int do_barrier(char **words)
+{
+    zkr_barrier *b;
+    int rc = zkr_barrier_new(session, words[2], NULL, &b);
+
+    if (rc == ZKR_OK && strcmp(words[1], "set") == 0)
+        rc = zkr_barrier_set(b, -1);
+    else if (rc == ZKR_OK && strcmp(words[1], "remove") == 0)
+        rc = zkr_barrier_remove(b, -1);
+    else if (rc == ZKR_OK)
+        rc = zkr_barrier_wait(b, -1);
+    zkr_barrier_free(b);
+    return rc != ZKR_OK ? rc : answer("done %s", words[1]);
+}
+
+static int do_enter(char **words)
+{
+    zkr_double_barrier_free(member);
+    int rc = zkr_double_barrier_new(session, words[1], number_of(words[2]),
+                                    NULL, &member);
+    if (rc == ZKR_OK)
+        rc = zkr_double_barrier_enter(member, strtol(words[3], NULL, 10));
+    return done_or_busy(rc, "entered");
+}
+
+static int do_leave(char **words)
+{
+    return done_or_busy(
+        zkr_double_barrier_leave(member, strtol(words[1], NULL, 10)), "left");
 }
 
 static bool cycle(struct section *s, bool writer)
 {
-    zkr_grant *grant;
-
-    if (!is_ok(acquire(writer ? WRITE : READ, MIX_TIMEOUT_MS, &grant)))
-        return false;
-    struct section_node node = node_of(grant);
-    section_work(s, writer ? "write" : "read", &node, 1);
-    (void)release(grant);
-    return true;
-}
-
-static bool lease_cycle(struct section *s, bool two)
-{
+    static const char *const modes[2][2] = { { "read", "write" },
+                                             { "1", "2" } };
     struct section_node nodes[PERMITS_MAX];
 
-    if (!is_ok(acquire_permits(two ? 2 : 1, MIX_TIMEOUT_MS)))
+    permits = 1;
+    int rc = is_semaphore
+                 ? acquire_permits(writer ? 2 : 1, MIX_TIMEOUT_MS)
+                 : acquire(writer ? WRITE : READ, MIX_TIMEOUT_MS, leases);
+    if (rc != ZKR_OK) {
+        (void)fprintf(stderr, "%s: %s: %s\n", my_name, zkr_strerror(rc),
+                      zkr_error_detail());
         return false;
+    }
     for (uint32_t i = 0; i < permits; i++)
-        nodes[i] = node_of(leases[i]);
-    section_work(s, two ? "2" : "1", nodes, permits);
-    (void)return_leases();
+        nodes[i] = (struct section_node){ name_of(leases[i]),
+                                          zkr_grant_token(leases[i]) };
+    section_work(s, modes[is_semaphore][writer], nodes, permits);
+    (void)(is_semaphore ? return_leases() : release(leases[0]));
     return true;
 }
 
-static void do_run(char **words)
+static int do_run(char **words)
 {
     long writers = strtol(words[2], NULL, 10);
     struct section s;
     int cycles = 0;
 
-    if (!section_open(&s, my_name, words[1])) {
-        answer("failed: %s", words[1]);
-        return;
-    }
-    while (!section_is_over(&s)) {
-        bool writer = random() % 100 < writers;
-
-        cycles += is_semaphore ? lease_cycle(&s, writer) : cycle(&s, writer);
-    }
+    if (!section_open(&s, my_name, words[1]))
+        return answer("failed: %s", words[1]);
+    while (!section_is_over(&s))
+        cycles += cycle(&s, random() % 100 < writers);
     section_close(&s);
-    answer("ran %d", cycles);
+    return answer("ran %d", cycles);
 }
 
 static const struct {
     const char *name;
     int words;
-    void (*run)(char **words);
+    int (*run)(char **words);
 } commands[] = {
     { "open", 3, do_open },       { "close", 1, do_close },
     { "lock", 4, do_lock },       { "listen", 1, do_listen },
     { "acquire", 3, do_acquire }, { "release", 2, do_release },
     { "revoke", 2, do_revoke },   { "downgrade", 1, do_downgrade },
     { "run", 3, do_run },         { "leader", 1, do_leader },
+    { "add", 5, do_add },         { "number", 3, do_number },
+    { "barrier", 3, do_barrier }, { "enter", 4, do_enter },
+    { "leave", 2, do_leave },
 };
 
-static void obey(char *line)
+static int obey(char *line)
 {
     char *words[WORDS_MAX];
-    char text[GATHERED_MAX];
     char *rest = NULL;
     int n = 0;
 
@@ -358,13 +411,10 @@ static void obey(char *line)
          word != NULL && n < WORDS_MAX; word = strtok_r(NULL, " \n", &rest))
         words[n++] = word;
     for (size_t i = 0; n > 0 && i < sizeof(commands) / sizeof(*commands); i++) {
-        if (strcmp(words[0], commands[i].name) == 0 && n == commands[i].words) {
-            commands[i].run(words);
-            return;
-        }
+        if (strcmp(words[0], commands[i].name) == 0 && n == commands[i].words)
+            return commands[i].run(words);
     }
-    gather(session, words, n, text);
-    answer("%s", text);
+    return answer("failed: what?");
 }
 
 int main(int argc, char **argv)
@@ -375,8 +425,13 @@ int main(int argc, char **argv)
         return 64;
     my_name = argv[1];
     srandom((unsigned)getpid() ^ (unsigned)time(NULL));
-    answer("ready");
-    while (fgets(line, sizeof(line), stdin) != NULL)
-        obey(line);
+    (void)answer("ready");
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        int rc = obey(line);
+
+        if (rc != ZKR_OK)
+            (void)answer("failed: %s: %s", zkr_strerror(rc),
+                         zkr_error_detail());
+    }
     return 0;
 }

@@ -57,23 +57,20 @@ class Latch:
             self.error = e
         self.changed.set()
 
-    def join(self):
-        self.done.set()
-        self.thread.join()
-        if self.error:
-            raise self.error
-
     def acquire(self, blocking=True, timeout=None):
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
         self.changed.wait(timeout if blocking else 0.5)
         if not self.leads:
             self.election.cancel()
-            self.join()
+            self.release()
         return self.leads
 
     def release(self):
-        self.join()
+        self.done.set()
+        self.thread.join()
+        if self.error:
+            raise self.error
 
 
 class Lease(Semaphore):
@@ -110,12 +107,10 @@ class Section:
 
     def __init__(self, name, directory):
         self.name = name
-        self.stop = directory + "/stop-" + name
         self.directory = directory
         self.resource = os.open(directory + "/resource", os.O_RDWR)
-        self.journal = os.open(
-            directory + "/journal", os.O_WRONLY | os.O_APPEND
-        )
+        flags = os.O_WRONLY | os.O_APPEND
+        self.journal = os.open(directory + "/journal", flags)
         self.count = 0
 
     def close(self):
@@ -123,7 +118,7 @@ class Section:
         os.close(self.journal)
 
     def is_over(self):
-        return os.path.exists(self.stop)
+        return os.path.exists("%s/stop-%s" % (self.directory, self.name))
 
     def note(self, what, mode, node, token, value):
         words = (what, self.name, mode, node, token, value)
@@ -168,22 +163,22 @@ class Section:
 
 
 class Worker:
+    """Its commands are its methods."""
+
     def __init__(self, name):
         self.name = name
-        self.client = None
-        self.kind = None
-        self.path = None
         self.locks = {}
 
     def open(self, hosts, session_ms):
+        timeout = int(session_ms) / 1000
         self.client = KazooClient(
-            hosts,
-            timeout=int(session_ms) / 1000,
-            connection_retry=RETRY,
-            command_retry=RETRY,
+            hosts, timeout, connection_retry=RETRY, command_retry=RETRY
         )
         self.client.start(timeout=20)
         return "open %x" % self.client.client_id[0]
+
+    def version(self):
+        return "version " + __version__
 
     def close(self):
         self.client.stop()
@@ -202,9 +197,8 @@ class Worker:
         return cls(self.client, self.path, self.name, patterns)
 
     def token(self, lock):
-        stat = self.client.retry(
-            self.client.exists, self.path + "/" + lock.node
-        )
+        node = self.path + "/" + lock.node
+        stat = self.client.retry(self.client.exists, node)
         return stat.czxid if stat else 0
 
     def acquire(self, mode, timeout_ms):
@@ -229,10 +223,9 @@ class Worker:
         """Leave nothing of it: kazoo itself only tries once."""
         for node in self.client.retry(self.client.get_children, self.path):
             if node.startswith(lock.prefix):
+                path = self.path + "/" + node
                 try:
-                    self.client.retry(
-                        self.client.delete, self.path + "/" + node
-                    )
+                    self.client.retry(self.client.delete, path)
                 except NoNodeError:
                     pass
 
@@ -252,11 +245,7 @@ class Worker:
 
     def barrier(self, what, path):
         barrier = Barrier(self.client, path)
-        {
-            "set": barrier.create,
-            "remove": barrier.remove,
-            "wait": barrier.wait,
-        }[what]()
+        getattr(barrier, "create" if what == "set" else what)()
         return "done " + what
 
     def cycle(self, section, mode):
@@ -288,24 +277,11 @@ class Worker:
 
 def main():
     worker = Worker(sys.argv[1])
-    commands = {
-        "version": lambda: "version " + __version__,
-        "open": worker.open,
-        "close": worker.close,
-        "lock": worker.lock,
-        "acquire": worker.acquire,
-        "again": worker.again,
-        "release": worker.release,
-        "add": worker.add,
-        "number": worker.number,
-        "barrier": worker.barrier,
-        "run": worker.run,
-    }
     answer("ready")
     for line in sys.stdin:
         words = line.split()
         try:
-            answer(commands[words[0]](*words[1:]))
+            answer(getattr(worker, words[0])(*words[1:]))
         except Exception as e:
             answer("failed: %r" % e)
     os._exit(0)
