@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pair: two workers on one path, to check whether one waits for the other. */
-#include "clients.h"
+#include "pair.h"
 
 enum { PER_KIND = 2, WORKER_SESSION_MS = 10000 };
 
@@ -46,19 +46,16 @@ int run_pairs(void)
     return test_run_between(NULL, end_workers);
 }
 
-const char *pair_on_new_path(const char *recipe, const struct side *first,
-                             const struct side *second,
-                             struct worker **ret_first,
-                             struct worker **ret_second)
+struct duo duo_on_new_path(const char *recipe, const struct side *holder,
+                           const struct side *other)
 {
-    const char *path = new_path();
+    struct duo d = { new_path(), worker_of(holder->kind, 0),
+                     worker_of(other->kind, holder->kind == other->kind) };
 
-    *ret_first = worker_of(first->kind, 0);
-    *ret_second = worker_of(second->kind, first->kind == second->kind);
-    worker_do(*ret_first, "lock", "lock %s %s %s", recipe, first->layout, path);
-    worker_do(*ret_second, "lock", "lock %s %s %s", recipe, second->layout,
-              path);
-    return path;
+    worker_do(d.holder, "lock", "lock %s %s %s", recipe, holder->layout,
+              d.path);
+    worker_do(d.other, "lock", "lock %s %s %s", recipe, other->layout, d.path);
+    return d;
 }
 
 void wait_watching(const struct worker *w, const char *path, const char *node)
@@ -79,35 +76,30 @@ void acquire_behind(struct worker *w, const char *mode, const char *path,
 static void refuses_a_try(const char *recipe, const struct side *first,
                           const struct side *second)
 {
-    struct worker *holder;
-    struct worker *other;
-    const char *path = pair_on_new_path(recipe, first, second, &holder, &other);
+    struct duo d = duo_on_new_path(recipe, first, second);
 
-    worker_acquire(holder, first->mode);
-    worker_do(other, "busy", "acquire %s 0", second->mode);
-    wait_children(path, 1);
-    worker_do(holder, "released", "release %s", first->mode);
-    wait_children(path, 0);
+    worker_acquire(d.holder, first->mode);
+    worker_do(d.other, "busy", "acquire %s 0", second->mode);
+    wait_children(d.path, 1);
+    worker_do(d.holder, "released", "release %s", first->mode);
+    wait_children(d.path, 0);
 }
 
 /* On a path of its own, because a try of Curator leaves its watch behind. */
 static void lets_wait(const char *recipe, const struct side *first,
                       const struct side *second)
 {
-    struct worker *holder;
-    struct worker *waiter;
-    const char *path =
-        pair_on_new_path(recipe, first, second, &holder, &waiter);
+    struct duo d = duo_on_new_path(recipe, first, second);
 
-    worker_acquire(holder, first->mode);
-    acquire_behind(waiter, second->mode, path, holder->node);
-    assert_int_equal(count_children(path), 2);
-    assert_null(worker_hear(waiter, 0));
-    worker_do(holder, "released", "release %s", first->mode);
-    worker_expect_held(waiter);
-    assert_true(waiter->token > holder->token);
-    worker_do(waiter, "released", "release %s", second->mode);
-    wait_children(path, 0);
+    worker_acquire(d.holder, first->mode);
+    acquire_behind(d.other, second->mode, d.path, d.holder->node);
+    assert_int_equal(count_children(d.path), 2);
+    assert_null(worker_hear(d.other, 0));
+    worker_do(d.holder, "released", "release %s", first->mode);
+    worker_expect_held(d.other);
+    assert_true(d.other->token > d.holder->token);
+    worker_do(d.other, "released", "release %s", second->mode);
+    wait_children(d.path, 0);
 }
 
 void excludes(const char *recipe, const struct side *first,
@@ -127,16 +119,14 @@ void both_exclude(const char *recipe, const struct side *a,
 void lets_in(const char *recipe, const struct side *first,
              const struct side *second)
 {
-    struct worker *holder;
-    struct worker *other;
-    const char *path = pair_on_new_path(recipe, first, second, &holder, &other);
+    struct duo d = duo_on_new_path(recipe, first, second);
 
-    worker_acquire(holder, first->mode);
-    worker_do(other, "held ", "acquire %s 0", second->mode);
-    assert_int_equal(count_children(path), 2);
-    worker_do(other, "released", "release %s", second->mode);
-    worker_do(holder, "released", "release %s", first->mode);
-    wait_children(path, 0);
+    worker_acquire(d.holder, first->mode);
+    worker_do(d.other, "held ", "acquire %s 0", second->mode);
+    assert_int_equal(count_children(d.path), 2);
+    worker_do(d.other, "released", "release %s", second->mode);
+    worker_do(d.holder, "released", "release %s", first->mode);
+    wait_children(d.path, 0);
 }
 
 void check_pair(const struct pair *p)

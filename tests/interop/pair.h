@@ -16,18 +16,32 @@ struct side {
     const char *mode;
 };
 
+/* A client, in a layout that docs/interop.md tells of, as writer and as
+ * reader. */
+struct client {
+    struct side writer;
+    struct side reader;
+};
+
+extern const struct client c, curator, kazoo_subclass, kazoo_patterns,
+    c_for_kazoo, kazoo_as_is;
+
 /* Runs all tests, and ends the workers. */
 int run_pairs(void);
 
 /* Returns one of the workers of a kind, connected. */
 struct worker *worker_of(enum kind kind, int number);
 
-/* Put both workers on a new path, and return it. When both sides are of one
- * kind, the second is the other worker of that kind. */
-const char *pair_on_new_path(const char *recipe, const struct side *first,
-                             const struct side *second,
-                             struct worker **ret_first,
-                             struct worker **ret_second);
+/* Two workers on a path: who holds the lock there first, and the other. */
+struct duo {
+    const char *path;
+    struct worker *holder;
+    struct worker *other;
+};
+
+/* When both sides are of one kind, the other is another worker of that kind. */
+struct duo duo_on_new_path(const char *recipe, const struct side *holder,
+                           const struct side *other);
 
 /* Returns when the server says that the worker watches that node, or with NULL
  * the path itself. */

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of kazoo with directories that the server removes when they are
  * empty. */
-#include "clients.h"
+#include "pair.h"
 
 /* We acquire first, so that the directory is a container. kazoo queues before
  * we release: the server would remove an empty directory under its first
  * acquire. */
-static const char *use_by_turns(const struct side *ours,
-                                const struct side *theirs,
-                                struct worker **ret_kazoo)
+static struct duo use_by_turns(const struct side *ours,
+                               const struct side *theirs)
 {
-    struct worker *us;
-    const char *path = pair_on_new_path("mutex", ours, theirs, &us, ret_kazoo);
+    struct duo d = duo_on_new_path("mutex", ours, theirs);
 
-    worker_acquire(us, "write");
-    acquire_behind(*ret_kazoo, "write", path, us->node);
-    worker_do(us, "released", "release write");
-    worker_expect_held(*ret_kazoo);
-    worker_do(*ret_kazoo, "released", "release write");
-    return path;
+    worker_acquire(d.holder, "write");
+    acquire_behind(d.other, "write", d.path, d.holder->node);
+    worker_do(d.holder, "released", "release write");
+    worker_expect_held(d.other);
+    worker_do(d.other, "released", "release write");
+    return d;
 }
 
 static void await_gone(const char *path)
@@ -30,28 +28,26 @@ static void await_gone(const char *path)
 /* kazoo #563 */
 TEST(kazoo_lock_object_does_not_outlive_a_container)
 {
-    struct worker *kazoo;
+    struct duo d = use_by_turns(&c.writer, &kazoo_subclass.writer);
 
-    await_gone(use_by_turns(&c.writer, &kazoo_subclass.writer, &kazoo));
-    worker_do(kazoo, "failed: NoNodeError", "again write %d", SOON_MS);
-    worker_acquire(kazoo, "write"); /* a new object */
-    worker_do(kazoo, "released", "release write");
+    await_gone(d.path);
+    worker_do(d.other, "failed: NoNodeError", "again write %d", SOON_MS);
+    worker_acquire(d.other, "write"); /* a new object */
+    worker_do(d.other, "released", "release write");
 }
 
 TEST(kazoo_lock_object_outlives_our_kazoo_layout)
 {
-    struct worker *kazoo;
-    struct worker *us = worker_of(KIND_C, 0);
-
-    (void)use_by_turns(&c_for_kazoo.writer, &kazoo_as_is.writer, &kazoo);
-    /* A container that is created now goes when the server looks next. */
+    struct duo d = use_by_turns(&c_for_kazoo.writer, &kazoo_as_is.writer);
     const char *empty = new_path();
-    worker_do(us, "lock", "lock mutex curator %s", empty);
-    worker_acquire(us, "write");
-    worker_do(us, "released", "release write");
+
+    /* A container that is created now goes when the server looks next. */
+    worker_do(d.holder, "lock", "lock mutex curator %s", empty);
+    worker_acquire(d.holder, "write");
+    worker_do(d.holder, "released", "release write");
     await_gone(empty);
-    worker_do(kazoo, "held ", "again write %d", SOON_MS);
-    worker_do(kazoo, "released", "release write");
+    worker_do(d.other, "held ", "again write %d", SOON_MS);
+    worker_do(d.other, "released", "release write");
 }
 
 int main(void)

@@ -104,15 +104,15 @@ TEST(a_text_of_kazoo_is_taken_for_a_number)
         { "shared", 1238, "number 825373497" },
         { "long", 12345678, "number 3544952156018063161" },
     };
-    struct worker *c = worker_of(KIND_C, 0);
+    struct worker *ours = worker_of(KIND_C, 0);
     struct worker *kazoo = worker_of(KIND_KAZOO, 0);
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
         const char *path = new_path();
 
         worker_do(kazoo, "added", "add text:%d %s - 1", rows[i].start, path);
-        worker_do(c, rows[i].number, "number %s %s", rows[i].kind, path);
-        worker_do(c, "added 1 0", "add %s %s - 1", rows[i].kind, path);
+        worker_do(ours, rows[i].number, "number %s %s", rows[i].kind, path);
+        worker_do(ours, "added 1 0", "add %s %s - 1", rows[i].kind, path);
         worker_do(kazoo, "failed: ValueError", "number text %s", path);
     }
 }
@@ -120,12 +120,12 @@ TEST(a_text_of_kazoo_is_taken_for_a_number)
 TEST(another_text_of_kazoo_is_refused)
 {
     const char *path = new_path();
-    struct worker *c = worker_of(KIND_C, 0);
+    struct worker *ours = worker_of(KIND_C, 0);
     struct worker *kazoo = worker_of(KIND_KAZOO, 0);
 
     worker_do(kazoo, "added", "add text %s - 10", path);
-    worker_do(c, "failed: ZKR_EDAMAGED", "add long %s - 1", path);
-    worker_do(c, "failed: ZKR_EDAMAGED", "add shared %s - 1", path);
+    worker_do(ours, "failed: ZKR_EDAMAGED", "add long %s - 1", path);
+    worker_do(ours, "failed: ZKR_EDAMAGED", "add shared %s - 1", path);
     worker_do(kazoo, "number 10", "number text %s", path);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of elections across clients: Curator's LeaderLatch and LeaderSelector,
  * and kazoo's Election. docs/interop.md has the table. */
-#include "clients.h"
+#include "pair.h"
 
 /* clang-format off */
 static const struct pair pairs[] = {
@@ -27,24 +27,18 @@ TEST_ROWS(pair, pairs, row)
     check_pair(row);
 }
 
-static void names_leader(struct worker *w, const char *id)
-{
-    worker_do(w, textf("leader %s", id), "leader");
-}
-
 /* By the ids, which are their names. */
 static void both_name_the_same_leader(const char *recipe)
 {
-    struct worker *workers[2];
-    const char *path = pair_on_new_path(recipe, &c.writer, &curator.writer,
-                                        &workers[0], &workers[1]);
+    struct duo d = duo_on_new_path(recipe, &c.writer, &curator.writer);
+    struct worker *const both[] = { d.holder, d.other };
 
     for (int i = 0; i < 2; i++) {
-        worker_acquire(workers[i], "write");
-        names_leader(workers[0], workers[i]->name);
-        names_leader(workers[1], workers[i]->name);
-        worker_do(workers[i], "released", "release write");
-        wait_children(path, 0);
+        worker_acquire(both[i], "write");
+        for (int k = 0; k < 2; k++)
+            worker_do(both[k], textf("leader %s", both[i]->name), "leader");
+        worker_do(both[i], "released", "release write");
+        wait_children(d.path, 0);
     }
 }
 
@@ -56,30 +50,26 @@ TEST(c_and_curator_name_the_same_leader)
 
 /* The leader is killed: the next one leads when the servers have ended its
  * session, and not before. */
-static void the_next_leads(const char *recipe)
+static void the_next_leads(const char *recipe, const struct side *leader,
+                           const struct side *next)
 {
-    const struct side *sides[] = { &c.writer, &curator.writer };
+    struct duo d = duo_on_new_path(recipe, leader, next);
 
-    for (int i = 0; i < 2; i++) {
-        struct worker *leader;
-        struct worker *next;
-        const char *path =
-            pair_on_new_path(recipe, sides[i], sides[1 - i], &leader, &next);
-
-        worker_acquire(leader, "write");
-        const char *node = textf("%s/%s", path, leader->node);
-        acquire_behind(next, "write", path, leader->node);
-        worker_kill(leader);
-        assert_null(worker_hear(next, 100));
-        assert_int_equal(admin_exists(admin, node, NULL), ZOK);
-        worker_expect_held(next);
-        assert_int_equal(admin_exists(admin, node, NULL), ZNONODE);
-        worker_do(next, "released", "release write");
-    }
+    worker_acquire(d.holder, "write");
+    const char *node = textf("%s/%s", d.path, d.holder->node);
+    acquire_behind(d.other, "write", d.path, d.holder->node);
+    worker_kill(d.holder);
+    assert_null(worker_hear(d.other, 100));
+    assert_int_equal(admin_exists(admin, node, NULL), ZOK);
+    worker_expect_held(d.other);
+    assert_int_equal(admin_exists(admin, node, NULL), ZNONODE);
+    worker_do(d.other, "released", "release write");
 }
 
 TEST(the_next_leads_when_the_leader_is_killed)
 {
-    the_next_leads("latch");
-    the_next_leads("selector");
+    the_next_leads("latch", &c.writer, &curator.writer);
+    the_next_leads("latch", &curator.writer, &c.writer);
+    the_next_leads("selector", &c.writer, &curator.writer);
+    the_next_leads("selector", &curator.writer, &c.writer);
 }

@@ -2,7 +2,7 @@
 /* Tests of the mutex across clients: who excludes whom, with one holder and one
  * contender of each pair of clients on one path. docs/interop.md has the
  * table. */
-#include "clients.h"
+#include "pair.h"
 
 /* clang-format off */
 static const struct pair pairs[] = {
@@ -37,20 +37,17 @@ TEST_ROWS(pair, pairs, row)
 /* CURATOR-43: "-" sorts before all numbers, and Curator waits for it. */
 TEST(a_foreign_child_blocks_curator_and_not_us)
 {
-    struct worker *us;
-    struct worker *them;
-    const char *path =
-        pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
-    const char *child = textf("%s/-", path);
+    struct duo d = duo_on_new_path("mutex", &c.writer, &curator.writer);
+    const char *child = textf("%s/-", d.path);
 
-    assert_int_equal(admin_create(admin, path, NULL), ZOK);
+    assert_int_equal(admin_create(admin, d.path, NULL), ZOK);
     assert_int_equal(admin_create(admin, child, NULL), ZOK);
-    worker_do(them, "busy", "acquire write 0");
-    worker_acquire(us, "write");
-    worker_do(us, "released", "release write");
+    worker_do(d.other, "busy", "acquire write 0");
+    worker_acquire(d.holder, "write");
+    worker_do(d.holder, "released", "release write");
     assert_int_equal(admin_delete(admin, child), ZOK);
-    worker_acquire(them, "write");
-    worker_do(them, "released", "release write");
+    worker_acquire(d.other, "write");
+    worker_do(d.other, "released", "release write");
 }
 
 static atomic_bool enough;
@@ -74,24 +71,21 @@ static void *take_turns(void *mutex)
 /* Two threads here take a lock that stays from each other without a pause. */
 TEST(curator_gets_a_lock_that_stays_here)
 {
-    struct worker *us;
-    struct worker *them;
-    const char *path =
-        pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
+    struct duo d = duo_on_new_path("mutex", &c.writer, &curator.writer);
     AUTO(session) s = open_session();
+    AUTO(mutex) m = NEW(mutex, s, d.path, OPTS(lockable, .retain_ms = 600000));
     pthread_t threads[2];
     void *failed;
 
-    AUTO(mutex) m = NEW(mutex, s, path, OPTS(lockable, .retain_ms = 600000));
     release(acquire(m)); /* it stays, and nobody uses it */
-    worker_acquire(them, "write");
-    worker_do(them, "released", "release write");
+    worker_acquire(d.other, "write");
+    worker_do(d.other, "released", "release write");
     atomic_store(&enough, false);
     for (int i = 0; i < 2; i++)
         threads[i] = thread_start(take_turns, m);
     for (int i = 0; i < 5; i++) {
-        worker_acquire(them, "write");
-        worker_do(them, "released", "release write");
+        worker_acquire(d.other, "write");
+        worker_do(d.other, "released", "release write");
     }
     atomic_store(&enough, true);
     for (int i = 0; i < 2; i++) {
@@ -151,16 +145,13 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
     AUTO(session) s = open_session();
 
     for (uint32_t most = 1; most <= 4; most += 3) {
-        struct worker *us;
-        struct worker *them;
-        const char *path =
-            pair_on_new_path("mutex", &c.writer, &curator.writer, &us, &them);
-
+        struct duo d = duo_on_new_path("mutex", &c.writer, &curator.writer);
         AUTO(mutex) m =
-            NEW(mutex, s, path,
+            NEW(mutex, s, d.path,
                 OPTS(lockable, .retain_ms = 600000, .retain_max = most));
+
         release(acquire(m)); /* it stays */
         for (int i = 0; i < 3; i++)
-            pass_by_curator(s, m, them, most);
+            pass_by_curator(s, m, d.other, most);
     }
 }

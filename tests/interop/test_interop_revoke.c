@@ -9,16 +9,14 @@ static void hears(const char *recipe, const char *mode, enum kind holder_kind,
 {
     struct side holds = { holder_kind, "curator", mode };
     struct side asks = { asker_kind, "curator", mode };
-    struct worker *holder;
-    struct worker *asker;
-    const char *path = pair_on_new_path(recipe, &holds, &asks, &holder, &asker);
+    struct duo d = duo_on_new_path(recipe, &holds, &asks);
 
-    worker_do(holder, "listening", "listen");
-    worker_acquire(holder, mode);
-    worker_do(asker, "revoked", "revoke %s/%s", path, holder->node);
-    worker_expect(holder, "asked");
-    assert_int_equal(count_children(path), 1);
-    worker_do(holder, "released", "release %s", mode);
+    worker_do(d.holder, "listening", "listen");
+    worker_acquire(d.holder, mode);
+    worker_do(d.other, "revoked", "revoke %s/%s", d.path, d.holder->node);
+    worker_expect(d.holder, "asked");
+    assert_int_equal(count_children(d.path), 1);
+    worker_do(d.holder, "released", "release %s", mode);
 }
 
 TEST(c_holder_hears_the_revoker_of_curator)

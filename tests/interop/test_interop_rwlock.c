@@ -2,7 +2,7 @@
 /* Tests of the read/write lock across clients: who excludes whom, with one
  * holder and one contender of each pair of clients on one path; the downgrade;
  * and the bugs of other clients that docs/interop.md warns of. */
-#include "clients.h"
+#include "pair.h"
 
 static const struct {
     const char *name;
@@ -64,36 +64,30 @@ TEST(curator_does_not_see_c_in_kazoo_layout)
 /* One path, one recipe. */
 TEST(a_mutex_and_a_write_lock_do_not_exclude)
 {
-    struct worker *holder;
-    struct worker *other;
+    struct duo d = duo_on_new_path("rw", &curator.writer, &c.writer);
 
-    const char *path =
-        pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &other);
-    worker_do(other, "lock", "lock mutex curator %s", path);
-    worker_acquire(holder, "write");
-    worker_do(other, "held ", "acquire write 0");
-    worker_do(other, "released", "release write");
-    worker_do(holder, "released", "release write");
+    worker_do(d.other, "lock", "lock mutex curator %s", d.path);
+    worker_acquire(d.holder, "write");
+    worker_do(d.other, "held ", "acquire write 0");
+    worker_do(d.other, "released", "release write");
+    worker_do(d.holder, "released", "release write");
 }
 
 /* A writer of each client waits behind the downgrade until the read grant is
  * released too. */
 static void downgrade_before(const struct side *writer)
 {
-    struct worker *holder;
-    struct worker *waiter;
-    const char *path =
-        pair_on_new_path("rw", &c.writer, writer, &holder, &waiter);
+    struct duo d = duo_on_new_path("rw", &c.writer, writer);
 
-    worker_acquire(holder, "write");
-    acquire_behind(waiter, "write", path, holder->node);
-    worker_tell(holder, "downgrade");
-    worker_expect_held(holder);
-    wait_watching(waiter, path, holder->node);
-    assert_null(worker_hear(waiter, 0));
-    worker_do(holder, "released", "release read");
-    worker_expect_held(waiter);
-    worker_do(waiter, "released", "release write");
+    worker_acquire(d.holder, "write");
+    acquire_behind(d.other, "write", d.path, d.holder->node);
+    worker_tell(d.holder, "downgrade");
+    worker_expect_held(d.holder);
+    wait_watching(d.other, d.path, d.holder->node);
+    assert_null(worker_hear(d.other, 0));
+    worker_do(d.holder, "released", "release read");
+    worker_expect_held(d.other);
+    worker_do(d.other, "released", "release write");
 }
 
 TEST(curator_writer_waits_for_the_end_of_our_downgrade)
@@ -109,97 +103,89 @@ TEST(kazoo_writer_waits_for_the_end_of_our_downgrade)
 /* A reader that comes while the downgraded grant is held, is let in. */
 TEST(curator_reader_shares_with_our_downgrade)
 {
-    struct worker *holder;
-    struct worker *reader;
+    struct duo d = duo_on_new_path("rw", &c.writer, &curator.reader);
 
-    (void)pair_on_new_path("rw", &c.writer, &curator.reader, &holder, &reader);
-    worker_acquire(holder, "write");
-    worker_do(holder, "held ", "downgrade");
-    worker_acquire(reader, "read");
-    worker_do(reader, "released", "release read");
-    worker_do(holder, "released", "release read");
+    worker_acquire(d.holder, "write");
+    worker_do(d.holder, "held ", "downgrade");
+    worker_acquire(d.other, "read");
+    worker_do(d.other, "released", "release read");
+    worker_do(d.holder, "released", "release read");
 }
 
-/* A writer of Curator takes the read lock as well, gives the write lock back,
- * and goes on as a reader; a writer of ours waits. */
-static void downgrade_curator(struct worker *holder, struct worker *waiter,
-                              const char *path)
+/* A writer of Curator, of a version since 5.5 or before, takes the read lock as
+ * well, gives the write lock back, and goes on as a reader; a writer of ours
+ * waits. */
+static struct duo downgrade_curator(bool since)
 {
-    worker_acquire(holder, "write");
-    acquire_behind(waiter, "write", path, holder->node);
-    worker_do(holder, "held ", "acquire read %d", SOON_MS);
-    worker_do(holder, "released", "release write");
+    struct duo d = duo_on_new_path("rw", &curator.writer, &c.writer);
+
+    if (worker_is_since(d.holder, 5, 5) != since)
+        skip();
+    worker_acquire(d.holder, "write");
+    acquire_behind(d.other, "write", d.path, d.holder->node);
+    worker_do(d.holder, "held ", "acquire read %d", SOON_MS);
+    worker_do(d.holder, "released", "release write");
+    return d;
 }
 
 /* CURATOR-621: Curator puts the reader behind the waiting writer, and lets that
  * writer in, of whichever client it is. */
 TEST(downgrade_of_old_curator_lets_a_writer_of_ours_in)
 {
-    struct worker *holder;
-    struct worker *waiter;
-    const char *path =
-        pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
+    struct duo d = downgrade_curator(false);
 
-    if (worker_is_since(holder, 5, 5))
-        skip();
-    downgrade_curator(holder, waiter, path);
-    worker_expect_held(waiter);
-    assert_int_equal(count_children(path), 2);
-    worker_do(waiter, "released", "release write");
-    worker_do(holder, "released", "release read");
+    worker_expect_held(d.other);
+    assert_int_equal(count_children(d.path), 2);
+    worker_do(d.other, "released", "release write");
+    worker_do(d.holder, "released", "release read");
 }
 
 TEST(our_writer_waits_for_the_end_of_a_downgrade_of_curator)
 {
-    struct worker *holder;
-    struct worker *waiter;
-    const char *path =
-        pair_on_new_path("rw", &curator.writer, &c.writer, &holder, &waiter);
+    struct duo d = downgrade_curator(true);
+    AUTO(text) reader = nth_child(d.path, 0);
 
-    if (!worker_is_since(holder, 5, 5))
-        skip();
-    downgrade_curator(holder, waiter, path);
-    AUTO(text) reader = nth_child(path, 0);
-    wait_watching(waiter, path, reader);
-    assert_null(worker_hear(waiter, 0));
-    worker_do(holder, "released", "release read");
-    worker_expect_held(waiter);
-    worker_do(waiter, "released", "release write");
+    wait_watching(d.other, d.path, reader);
+    assert_null(worker_hear(d.other, 0));
+    worker_do(d.holder, "released", "release read");
+    worker_expect_held(d.other);
+    worker_do(d.other, "released", "release write");
 }
 
-/* A reader of kazoo between two writers of ours. */
-static struct {
-    struct worker *writer;
-    struct worker *reader;
-    struct worker *behind; /* a writer */
-    const char *path;
+/* A reader of kazoo between two writers of ours: `holder`, `other`, and one
+ * behind it. */
+struct row {
+    struct duo d;
+    struct worker *behind;
     char behinds_node[128];
-} row;
+};
 
-static void stand_in_a_row(const struct side *writer, const struct side *reader)
+static struct row stand_in_a_row(const struct side *writer,
+                                 const struct side *reader)
 {
+    struct row r = { duo_on_new_path("rw", writer, reader),
+                     worker_of(KIND_C, 1), "" };
     AUTO(text) node = NULL;
 
-    row.path = pair_on_new_path("rw", writer, reader, &row.writer, &row.reader);
-    row.behind = worker_of(KIND_C, 1);
-    worker_do(row.behind, "lock", "lock rw %s %s", writer->layout, row.path);
-    worker_acquire(row.writer, "write");
-    acquire_behind(row.reader, "read", row.path, row.writer->node);
-    node = nth_child(row.path, 1);
-    acquire_behind(row.behind, "write", row.path, node);
+    worker_do(r.behind, "lock", "lock rw %s %s", writer->layout, r.d.path);
+    worker_acquire(r.d.holder, "write");
+    acquire_behind(r.d.other, "read", r.d.path, r.d.holder->node);
+    node = nth_child(r.d.path, 1);
+    acquire_behind(r.behind, "write", r.d.path, node);
     free(node);
-    node = nth_child(row.path, 2);
-    (void)snprintf(row.behinds_node, sizeof(row.behinds_node), "%s", node);
+    node = nth_child(r.d.path, 2);
+    (void)snprintf(r.behinds_node, sizeof(r.behinds_node), "%s", node);
+    worker_do(r.d.holder, "released", "release write");
+    return r;
 }
 
-static void reader_goes_before_the_writer_behind_it(void)
+static void reader_goes_before_the_writer_behind_it(const struct row *r)
 {
-    worker_do(row.writer, "released", "release write");
-    worker_expect_held(row.reader);
-    assert_null(worker_hear(row.behind, 0));
-    worker_do(row.reader, "released", "release read");
-    worker_expect_held(row.behind);
-    worker_do(row.behind, "released", "release write");
+    worker_expect_held(r->d.other);
+    assert_null(worker_hear(r->behind, 0));
+    worker_do(r->d.other, "released", "release read");
+    worker_expect_held(r->behind);
+    worker_do(r->behind, "released", "release write");
 }
 
 /* kazoo #649: a reader that is woken while a writer waits behind it, waits for
@@ -208,27 +194,27 @@ TEST(old_kazoo_reader_waits_for_the_writer_behind_it)
 {
     if (worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
-    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
-    worker_do(row.writer, "released", "release write");
-    wait_watching(row.reader, row.path, row.behinds_node);
-    assert_null(worker_hear(row.reader, 0));
-    worker_kill(row.behind);
-    worker_expire(row.behind);
-    worker_expect_held(row.reader);
-    worker_do(row.reader, "released", "release read");
+    struct row r = stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    wait_watching(r.d.other, r.d.path, r.behinds_node);
+    assert_null(worker_hear(r.d.other, 0));
+    worker_kill(r.behind);
+    worker_expire(r.behind);
+    worker_expect_held(r.d.other);
+    worker_do(r.d.other, "released", "release read");
 }
 
 TEST(kazoo_reader_does_not_wait_for_it)
 {
     if (!worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
-    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
-    reader_goes_before_the_writer_behind_it();
+    struct row r = stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    reader_goes_before_the_writer_behind_it(&r);
 }
 
 /* With the read lock of examples/interop. */
 TEST(kazoo_subclass_reader_does_not_wait_for_it)
 {
-    stand_in_a_row(&c.writer, &kazoo_subclass.reader);
-    reader_goes_before_the_writer_behind_it();
+    struct row r = stand_in_a_row(&c.writer, &kazoo_subclass.reader);
+
+    reader_goes_before_the_writer_behind_it(&r);
 }

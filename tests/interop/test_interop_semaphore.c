@@ -246,22 +246,22 @@ TEST(several_permits_of_each_kind_deadlock)
     struct worker *first = worker_of(KIND_C, 1); /* has a turn before both */
 
     worker_do(first, "lock", "lock mutex curator %s", locks);
-    struct worker *c = join("semaphore:2", KIND_C, 0);
-    struct worker *curator = join("semaphore:2", KIND_CURATOR, 0);
+    struct worker *ours = join("semaphore:2", KIND_C, 0);
+    struct worker *theirs = join("semaphore:2", KIND_CURATOR, 0);
     worker_acquire(first, "write");
-    worker_tell(curator, "acquire 2 %d", SOON_MS);
+    worker_tell(theirs, "acquire 2 %d", SOON_MS);
     wait_children(locks, 2);
-    worker_tell(c, "acquire 2 %d", SOON_MS);
+    worker_tell(ours, "acquire 2 %d", SOON_MS);
     wait_children(locks, 3);
     worker_do(first, "released", "release write");
     wait_children(leases, 3);
     wait_children(locks, 2);
-    assert_null(worker_hear(c, NOT_YET_MS));
-    assert_null(worker_hear(curator, NOT_YET_MS));
-    worker_expire(curator);
-    worker_expect_held(c);
-    worker_kill(curator);
-    worker_do(c, "released", "release 2");
+    assert_null(worker_hear(ours, NOT_YET_MS));
+    assert_null(worker_hear(theirs, NOT_YET_MS));
+    worker_expire(theirs);
+    worker_expect_held(ours);
+    worker_kill(theirs);
+    worker_do(ours, "released", "release 2");
 }
 
 /* It takes each child of the path for one of its leases, of which it has two
@@ -271,10 +271,10 @@ TEST(the_semaphore_of_kazoo_counts_our_nodes)
     struct worker *kazoo = worker_of(KIND_KAZOO, 0);
 
     worker_do(kazoo, "lock", "lock semaphore kazoo %s", path);
-    struct worker *c = join("semaphore:2", KIND_C, 0);
+    struct worker *ours = join("semaphore:2", KIND_C, 0);
     worker_do(kazoo, "held", "acquire write %d", SOON_MS);
-    worker_acquire(c, "2");
+    worker_acquire(ours, "2");
     worker_do(kazoo, "released", "release write");
-    worker_do(c, "released", "release 2");
+    worker_do(ours, "released", "release 2");
     worker_do(kazoo, "busy", "acquire write %d", NOT_YET_MS);
 }
