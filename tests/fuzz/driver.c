@@ -31,20 +31,6 @@ static size_t below(size_t n)
     return (size_t)(state % n);
 }
 
-static void load(const char *dir, const char *name)
-{
-    char path[4096];
-    struct input *seed = &seeds[seed_count];
-
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-    FILE *f = name[0] == '.' || seed_count == SEEDS ? NULL : fopen(path, "re");
-    if (f == NULL)
-        return;
-    seed->size = fread(seed->data, 1, max_len, f);
-    seed_count++;
-    (void)fclose(f);
-}
-
 /* Seeds are sorted by name, because readdir() gives no order. */
 static void load_all(const char *dir)
 {
@@ -52,8 +38,18 @@ static void load_all(const char *dir)
     int n = scandir(dir, &entries, NULL, alphasort);
 
     for (int i = 0; i < n; i++) {
-        load(dir, entries[i]->d_name);
+        char path[4096];
+
+        (void)snprintf(path, sizeof(path), "%s/%s", dir, entries[i]->d_name);
+        FILE *f = entries[i]->d_name[0] == '.' || seed_count == SEEDS
+                      ? NULL
+                      : fopen(path, "re");
         free(entries[i]);
+        if (f == NULL)
+            continue;
+        seeds[seed_count].size = fread(seeds[seed_count].data, 1, max_len, f);
+        seed_count++;
+        (void)fclose(f);
     }
     free(entries);
 }
@@ -110,25 +106,12 @@ static void run_one(long i)
 {
     static struct input in;
     size_t changes = below(8) + 1;
+    bool is_seed = (size_t)i < seed_count;
 
-    if ((size_t)i < seed_count) {
-        in = seeds[i];
-    } else {
-        in = seeds[below(seed_count)];
-        for (; changes > 0; changes--)
-            change(&in);
-    }
+    in = seeds[is_seed ? (size_t)i : below(seed_count)];
+    for (; !is_seed && changes > 0; changes--)
+        change(&in);
     (void)LLVMFuzzerTestOneInput(in.data, in.size);
-}
-
-static void read_option(const char *arg)
-{
-    if (sscanf(arg, "-runs=%ld", &runs) == 1 ||
-        sscanf(arg, "-max_total_time=%ld", &seconds) == 1 ||
-        sscanf(arg, "-seed=%" SCNu64, &state) == 1 ||
-        sscanf(arg, "-max_len=%zu", &max_len) == 1 || arg[0] == '-')
-        return;
-    load_all(arg);
 }
 
 int main(int argc, char **argv)
@@ -136,8 +119,13 @@ int main(int argc, char **argv)
     time_t start = time(NULL);
     long i = 0;
 
-    for (int k = 1; k < argc; k++)
-        read_option(argv[k]);
+    for (int k = 1; k < argc; k++) {
+        if (sscanf(argv[k], "-runs=%ld", &runs) != 1 &&
+            sscanf(argv[k], "-max_total_time=%ld", &seconds) != 1 &&
+            sscanf(argv[k], "-seed=%" SCNu64, &state) != 1 &&
+            sscanf(argv[k], "-max_len=%zu", &max_len) != 1 && argv[k][0] != '-')
+            load_all(argv[k]);
+    }
     while ((runs < 0 || i < runs) &&
            (seconds == 0 || time(NULL) < start + seconds))
         run_one(i++);

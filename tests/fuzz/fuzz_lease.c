@@ -81,15 +81,6 @@ static void track(const struct request *x, const struct request *y)
         tracked = x->far;
 }
 
-static bool was_sent_at(int64_t sent)
-{
-    bool found = sent == 0 || sent == begun;
-
-    for (size_t i = 0; i < count; i++)
-        found = found || requests[i].sent == sent;
-    return found;
-}
-
 /* A lease that ended before the clock began says as much as no proof. */
 static int64_t until(const struct zkr__lease *lease)
 {
@@ -98,19 +89,12 @@ static int64_t until(const struct zkr__lease *lease)
     return end > 0 ? end : 0;
 }
 
-static void remember(struct request r)
-{
-    if (count > 0)
-        is_sparse = is_sparse && count < ZKR__LEASE_SIGNS &&
-                    r.sent >= requests[count - 1].sent + timeout / 56;
-    requests[count++] = r;
-}
-
 /* Evidence only grows, belongs to a request that was sent, and is never better
  * than a proof that forgets nothing. */
 static void check_round(struct zkr__lease *lease, struct request *k)
 {
     int64_t before = lease->alive;
+    bool was_sent;
 
     k->near = best_proof(k, 1);
     k->far = hops == 1 ? k->near : best_proof(k, 2);
@@ -126,7 +110,10 @@ static void check_round(struct zkr__lease *lease, struct request *k)
     CHECK(lease->alive >= before);
     CHECK(lease->alive <= (tracked > before ? tracked : before));
     CHECK(!is_sparse || lease->alive >= tracked);
-    CHECK(was_sent_at(lease->alive));
+    was_sent = lease->alive == 0 || lease->alive == begun;
+    for (size_t i = 0; i < count; i++)
+        was_sent = was_sent || requests[i].sent == lease->alive;
+    CHECK(was_sent);
     CHECK(lease->last_committed >= k->sent);
 }
 
@@ -141,7 +128,10 @@ static void check_request(struct zkr__lease *lease, struct request r)
         zkr__lease_answered(lease, r.sent, r.acked);
     else
         check_round(lease, &r);
-    remember(r);
+    if (count > 0)
+        is_sparse = is_sparse && count < ZKR__LEASE_SIGNS &&
+                    r.sent >= requests[count - 1].sent + timeout / 56;
+    requests[count++] = r;
     CHECK(r.kind == WRITE || until(lease) == end);
     CHECK(until(lease) >= end);
     CHECK(until(lease) <= (begun > r.sent ? begun : r.sent) + timeout);

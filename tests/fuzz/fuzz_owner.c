@@ -47,13 +47,6 @@ static void check_word(const struct zkr__known_owner *owner, const char *data,
     free(word);
 }
 
-/* The word alone, or with a reason behind it. */
-static bool asks(const char *data, size_t size)
-{
-    return size >= 10 && memcmp(data, "__REVOKE__", 10) == 0 &&
-           (size == 10 || (size > 12 && memcmp(data + 10, ": ", 2) == 0));
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *copy = malloc(size > 0 ? size : 1);
@@ -62,7 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(copy != NULL);
     (void)memcpy(copy, data, size);
     zkr__owner_read(&owner, copy, size);
-    CHECK(owner.is_record || owner.is_asked == asks(copy, size));
+    /* The word alone, or with a reason behind it. */
+    bool asks = size >= 10 && memcmp(copy, "__REVOKE__", 10) == 0 &&
+                (size == 10 || (size > 12 && memcmp(copy + 10, ": ", 2) == 0));
+    CHECK(owner.is_record || owner.is_asked == asks);
     if (owner.is_record)
         check_record(&owner, copy, size);
     check_word(&owner, copy, size, 1);

@@ -12,15 +12,6 @@ static const uint32_t markers =
 static const char *self; /* NULL: the queue of an observer */
 static int64_t own_seq;
 
-static bool is_ahead(const char *name, struct zkr__contender *c)
-{
-    c->name = name;
-    c->kind = zkr__node_name_parse(name, markers, &c->seq);
-    if (c->kind == ZKR__FOREIGN)
-        return false;
-    return self == NULL || (strcmp(name, self) != 0 && c->seq <= own_seq);
-}
-
 static bool is_behind(const struct zkr__contender *a,
                       const struct zkr__contender *b)
 {
@@ -39,9 +30,11 @@ static bool nearest(const struct fuzz_names *list, bool exclusive,
     bool found = false;
 
     for (size_t i = 0; i < list->count; i++) {
-        struct zkr__contender c;
+        struct zkr__contender c = { .name = list->names[i] };
 
-        if (!is_ahead(list->names[i], &c) ||
+        c.kind = zkr__node_name_parse(c.name, markers, &c.seq);
+        if (c.kind == ZKR__FOREIGN ||
+            (self != NULL && (strcmp(c.name, self) == 0 || c.seq > own_seq)) ||
             (exclusive && c.kind != ZKR__EXCLUSIVE))
             continue;
         if (!found || is_behind(&c, ret_nearest))

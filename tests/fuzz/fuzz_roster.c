@@ -52,55 +52,27 @@ static void check_waits(void)
     }
 }
 
-static void check_order(void)
-{
-    for (size_t i = 1; i < count; i++) {
-        const struct zkr_participant *a = &items[i - 1];
-        const struct zkr_participant *b = &items[i];
-
-        CHECK(
-            b->kind == ZKR_PARTICIPANT_FOREIGN ||
-            (a->kind != ZKR_PARTICIPANT_FOREIGN && a->sequence <= b->sequence));
-    }
-}
-
-/* --- against the recipes --- */
-
 /* Of all who stand in a queue: the unfair mutex has none. */
 static const uint32_t queued =
     ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER);
 
-static void leave_out(struct zkr__queue *queue, const char *name)
-{
-    size_t i = zkr__queue_find(queue, name);
-
-    if (i != ZKR__NOBODY)
-        queue->all[i].left_out = true;
-}
-
-/* The queue as a claim with the node of `p` lists it. The partners of a
- * downgrade leave each other out. */
-static void parse(struct zkr__queue *queue, const struct zkr_participant *p,
-                  uint32_t markers)
-{
-    const char *names[FUZZ_NAMES];
-
-    for (size_t i = 0; i < count; i++)
-        names[i] = items[i].name;
-    CHECK(zkr__queue_parse(queue, names, count, markers) == ZKR_OK);
-    for (size_t i = 0; i < count; i++) {
-        if (is_downgrade(&items[i], p))
-            leave_out(queue, items[i].name);
-    }
-}
-
-/* A claim of that recipe watches the node that the roster says. */
+/* A claim of that recipe, with the node of `p`, watches the node that the
+ * roster says. The partners of a downgrade leave each other out. */
 static void check_watched(const struct zkr_participant *p,
                           const struct zkr__recipe *recipe, uint32_t markers)
 {
+    const char *names[FUZZ_NAMES];
     struct zkr__queue queue;
 
-    parse(&queue, p, markers);
+    for (size_t i = 0; i < count; i++)
+        names[i] = items[i].name;
+    CHECK(zkr__queue_parse(&queue, names, count, markers) == ZKR_OK);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = zkr__queue_find(&queue, items[i].name);
+
+        if (is_downgrade(&items[i], p) && at != ZKR__NOBODY)
+            queue.all[at].left_out = true;
+    }
     struct zkr__nearest nearest =
         zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
     size_t watched = recipe->waits_for(&nearest);
@@ -177,7 +149,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (count > limit)
         count = limit;
     zkr__roster_settle(items, count);
-    check_order();
+    for (size_t i = 1; i < count; i++)
+        CHECK(items[i].kind == ZKR_PARTICIPANT_FOREIGN ||
+              (items[i - 1].kind != ZKR_PARTICIPANT_FOREIGN &&
+               items[i - 1].sequence <= items[i].sequence));
     check_waits();
     check_all_watched();
 

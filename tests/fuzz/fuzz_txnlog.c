@@ -17,35 +17,19 @@ static void write_file(const void *bytes, size_t size)
     CHECK(write(file, bytes, size) == (ssize_t)size);
 }
 
-static void renew_file(void)
-{
-    if (file < 0)
-        file = memfd_create("txnlog", MFD_CLOEXEC);
-    CHECK(file >= 0 && ftruncate(file, 0) == 0 &&
-          lseek(file, 0, SEEK_SET) == 0);
-    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-}
-
-/* --- what is told --- */
-
-static void check_text(const struct stay *stay)
+static void take_stay(struct stay *stay, void *user)
 {
     struct contender c = stay_contender(stay);
     char who[WHO_MAX];
 
-    CHECK(is_safe(contender_who(&c, who)));
-    CHECK(c.node->data_size <= ZKR_PARTICIPANT_DATA_MAX);
-    CHECK(c.node->data[c.node->data_size] == '\0');
-}
-
-static void take_stay(struct stay *stay, void *user)
-{
     (void)user;
     CHECK(stay->lock[0] == '/' && stay->name[0] != '\0');
     CHECK((stay->ending == ENDING_NONE) == (stay->ended_ms == 0) ||
           stay->ending != ENDING_NONE);
     CHECK(stay_held_for(stay, 0) >= -1 && stay_waited_for(stay, 0) >= -1);
-    check_text(stay);
+    CHECK(is_safe(contender_who(&c, who)));
+    CHECK(c.node->data_size <= ZKR_PARTICIPANT_DATA_MAX);
+    CHECK(c.node->data[c.node->data_size] == '\0');
     stay_free(stay);
 }
 
@@ -56,8 +40,6 @@ static void take_gap(const struct gap *gap, void *user)
 }
 
 static const struct history_fns fns = { take_stay, take_gap, NULL };
-
-/* --- transactions --- */
 
 static void put(unsigned char *bytes, uint64_t number, int width)
 {
@@ -84,9 +66,12 @@ static void write_record(int64_t zxid, int32_t type, const uint8_t *body,
     write_file(bytes, 45 + size);
 }
 
-/* Of each: how far on its number is, its type, its length, and its body. */
-static void write_log(struct fuzz_input in)
+/* Transactions. Of each: how far on its number is, its type, its length, and
+ * its body. */
+static void play_log(struct fuzz_input in)
 {
+    struct txnlogs logs = { .notes = { NULL, 0 } };
+    struct history history;
     int64_t zxid = 1;
 
     write_file("ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
@@ -100,14 +85,6 @@ static void write_log(struct fuzz_input in)
         in.data += size;
         in.size -= size;
     }
-}
-
-static void play_log(struct fuzz_input in)
-{
-    struct txnlogs logs = { .notes = { NULL, 0 } };
-    struct history history;
-
-    write_log(in);
     history_init(&history, "", "/", &fns);
     CHECK(txnlogs_add(&logs, path) == 0);
     CHECK(history_play(&history, &logs) == 0);
@@ -115,8 +92,7 @@ static void play_log(struct fuzz_input in)
     txnlogs_done(&logs);
 }
 
-/* --- files as they are --- */
-
+/* A file as it is. */
 static void read_log(struct fuzz_input in)
 {
     struct txnlog log;
@@ -152,7 +128,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fuzz_input in = { data, size };
     uint64_t way = fuzz_number(&in, 1);
 
-    renew_file();
+    if (file < 0)
+        file = memfd_create("txnlog", MFD_CLOEXEC);
+    CHECK(file >= 0 && ftruncate(file, 0) == 0 &&
+          lseek(file, 0, SEEK_SET) == 0);
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
     ways[way % 3](in);
     return 0;
 }
