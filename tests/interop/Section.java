@@ -2,13 +2,11 @@
 /* The critical section of the mix, in Java; section.h says what it does. */
 import java.io.FileOutputStream;
 import java.io.RandomAccessFile;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 class Section {
     private final String name;
-    private final Path stop;
     private final String dir;
     private final RandomAccessFile resource;
     private final FileOutputStream journal;
@@ -16,7 +14,6 @@ class Section {
 
     Section(String name, String dir) throws Exception {
         this.name = name;
-        stop = Path.of(dir, "stop-" + name);
         this.dir = dir;
         resource = new RandomAccessFile(dir + "/resource", "rw");
         journal = new FileOutputStream(dir + "/journal", true);
@@ -28,7 +25,7 @@ class Section {
     }
 
     boolean isOver() {
-        return Files.exists(stop);
+        return Files.exists(Path.of(dir, "stop-" + name));
     }
 
     private void note(String what, String mode, String node, long token,
@@ -40,7 +37,7 @@ class Section {
     /* The value, or -1: refused. A write when `value` is not negative. */
     private long access(boolean writer, long token, long value)
         throws Exception {
-        try (FileLock lock = resource.getChannel().lock()) {
+        try (var lock = resource.getChannel().lock()) {
             byte[] bytes = new byte[63];
 
             resource.seek(0);

@@ -21,16 +21,21 @@ static void kill_all(void)
         worker_kill(&workers[i]);
 }
 
-int fleet_set_up(void)
+static int set_up(void)
 {
     return guard_make(&guard, base, sizeof(base));
 }
 
-int fleet_tear_down(void)
+static int tear_down(void)
 {
     kill_all();
     guard_finish(&guard);
     return 0;
+}
+
+int run_fleets(void)
+{
+    return test_run_between(set_up, tear_down);
 }
 
 struct worker *fleet_worker(int kind, int number)
@@ -43,37 +48,15 @@ static enum kind kind_of(const struct worker *w)
     return (enum kind)((w - workers) / PER_KIND);
 }
 
-static bool takes_part(const struct mix *m, const struct worker *w)
-{
-    if (kind_of(w) == KIND_KAZOO)
-        return m->limit == 0;
-    return kind_of(w) != KIND_CURATOR || strcmp(m->layout, "curator") == 0;
-}
-
 struct worker *fleet_next(const struct mix *m, struct worker *w)
 {
     for (w = w == NULL ? workers : w + 1; w < workers + FLEET; w++) {
-        if (takes_part(m, w))
+        if (kind_of(w) == KIND_C ||
+            (kind_of(w) == KIND_KAZOO ? m->limit == 0
+                                      : strcmp(m->layout, "curator") == 0))
             return w;
     }
     return NULL;
-}
-
-/* kazoo's own read lock waits for writers behind it, so kazoo only writes. */
-static int writers_of(const struct mix *m, const struct worker *w)
-{
-    return kind_of(w) == KIND_KAZOO && strcmp(m->layout, "kazoo") == 0
-               ? 100
-               : m->writers;
-}
-
-static void take_recipe(const struct mix *m, struct worker *w)
-{
-    if (m->limit > 0)
-        worker_do(w, "lock", "lock semaphore:%zu curator %s", m->limit,
-                  m->path);
-    else
-        worker_do(w, "lock", "lock %s %s %s", m->recipe, m->layout, m->path);
 }
 
 static void join(const struct mix *m, struct worker *w)
@@ -81,12 +64,19 @@ static void join(const struct mix *m, struct worker *w)
     if (w->pid == 0)
         worker_start(w, kind_of(w), ++last_number);
     worker_open(w, m->hosts, m->session_ms);
-    take_recipe(m, w);
+    if (m->limit > 0)
+        worker_do(w, "lock", "lock semaphore:%zu curator %s", m->limit,
+                  m->path);
+    else
+        worker_do(w, "lock", "lock %s %s %s", m->recipe, m->layout, m->path);
 }
 
+/* kazoo's own read lock waits for writers behind it, so kazoo only writes. */
 static void run(const struct mix *m, struct worker *w)
 {
-    worker_tell(w, "run %s %d", m->dir, writers_of(m, w));
+    bool writes = kind_of(w) == KIND_KAZOO && strcmp(m->layout, "kazoo") == 0;
+
+    worker_tell(w, "run %s %d", m->dir, writes ? 100 : m->writers);
 }
 
 static void touch(const struct mix *m, const char *name)
@@ -152,35 +142,16 @@ void fleet_replace(struct mix *m, struct worker *w)
     (void)await_entry(m, from, "ENTER", w->name);
 }
 
-static const char *stall_name(const struct worker *w, const char *mode)
-{
-    return textf("stall-%s-%s", w->name, mode);
-}
-
 struct entry fleet_catch(struct mix *m, const struct worker *w,
                          const char *mode)
 {
-    touch(m, stall_name(w, mode));
+    touch(m, textf("stall-%s-%s", w->name, mode));
     return await_entry(m, m->journal.count, "STALL", w->name);
 }
 
 void fleet_let_go(const struct mix *m, const struct worker *w, const char *mode)
 {
-    ok(unlink(textf("%s/%s", m->dir, stall_name(w, mode))));
-}
-
-static size_t sections_like(const struct mix *m, const struct worker *w)
-{
-    size_t count = 0;
-
-    for (size_t i = m->mixed_from; i < m->journal.count; i++) {
-        const struct entry *e = &m->journal.entries[i];
-
-        if (strcmp(e->what, "ENTER") == 0 &&
-            journal_same_kind(e->worker, w->name))
-            count++;
-    }
-    return count;
+    ok(unlink(textf("%s/stall-%s-%s", m->dir, w->name, mode)));
 }
 
 void fleet_check_shares(const struct mix *m)
@@ -188,8 +159,14 @@ void fleet_check_shares(const struct mix *m)
     size_t all = m->journal.sections - m->sections_before;
 
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
-        size_t count = sections_like(m, w);
+        size_t count = 0;
 
+        for (size_t i = m->mixed_from; i < m->journal.count; i++) {
+            const struct entry *e = &m->journal.entries[i];
+
+            count += strcmp(e->what, "ENTER") == 0 &&
+                     journal_same_kind(e->worker, w->name);
+        }
         if (count < all / 10)
             fail_msg("only %zu of %zu sections like %s", count, all, w->name);
     }

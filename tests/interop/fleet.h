@@ -33,9 +33,8 @@ struct mix {
     size_t sections_before;
 };
 
-/* For the group. */
-int fleet_set_up(void);
-int fleet_tear_down(void);
+/* Runs all tests, and ends the workers. */
+int run_fleets(void);
 
 /* Number 0 to PER_KIND - 1 of a kind. */
 struct worker *fleet_worker(int kind, int number);

@@ -44,31 +44,24 @@ void journal_note_ended(const char *dir, const char *worker)
     write_file(dir, "journal", textf("ENDED %s - - 0 0\n", worker), O_APPEND);
 }
 
-static void add_entry(struct journal *j, const char *line)
-{
-    struct entry *e;
-    char mode[8];
-
-    j->entries = realloc(j->entries, (j->count + 1) * sizeof(*e));
-    assert_non_null(j->entries);
-    e = &j->entries[j->count++];
-    if (sscanf(line, "%11s %15s %7s %95s %" SCNd64 " %" SCNd64, e->what,
-               e->worker, mode, e->node, &e->token, &e->value) != 6)
-        fail_msg("journal: %s", line);
-    e->writes = strcmp(mode, "write") == 0;
-    j->sections += strcmp(e->what, "ENTER") == 0;
-}
-
 void journal_read(struct journal *j)
 {
     char line[512];
+    char mode[8];
     long at = ftell(j->file);
 
     clearerr(j->file);
     while (fgets(line, sizeof(line), j->file) != NULL) {
         if (strchr(line, '\n') == NULL)
             break; /* seen while it was being written */
-        add_entry(j, line);
+        j->entries = realloc(j->entries, (j->count + 1) * sizeof(struct entry));
+        assert_non_null(j->entries);
+        struct entry *e = &j->entries[j->count++];
+        if (sscanf(line, "%11s %15s %7s %95s %" SCNd64 " %" SCNd64, e->what,
+                   e->worker, mode, e->node, &e->token, &e->value) != 6)
+            fail_msg("journal: %s", line);
+        e->writes = strcmp(mode, "write") == 0;
+        j->sections += strcmp(e->what, "ENTER") == 0;
         at = ftell(j->file);
     }
     (void)fseek(j->file, at, SEEK_SET);
@@ -106,24 +99,19 @@ struct replay {
     struct verdict *verdict;
 };
 
-static _Noreturn void blame(const struct entry *e, const char *why)
+static void blame(const struct entry *e, const char *why)
 {
     fail_msg("%s %s %s %s, token %" PRId64 ", value %" PRId64 ": %s", e->what,
              e->worker, e->writes ? "write" : "read", e->node, e->token,
              e->value, why);
-    abort(); /* not reached: fail_msg() leaves */
-}
-
-static size_t kind_length(const char *worker)
-{
-    return strcspn(worker, "0123456789");
 }
 
 bool journal_same_kind(const char *worker, const char *other)
 {
-    size_t length = kind_length(worker);
+    size_t length = strcspn(worker, "0123456789");
 
-    return length == kind_length(other) && memcmp(worker, other, length) == 0;
+    return length == strcspn(other, "0123456789") &&
+           memcmp(worker, other, length) == 0;
 }
 
 static bool is_inside(const struct judge_grant *g)
@@ -131,24 +119,10 @@ static bool is_inside(const struct judge_grant *g)
     return g->end == JUDGE_NEVER;
 }
 
-static void count_readers(struct replay *r, const struct entry *e)
-{
-    size_t inside = 0;
-
-    for (size_t i = 0; i < r->count; i++) {
-        const struct judge_grant *g = &r->grants[i];
-
-        inside += is_inside(g);
-        if (is_inside(g) && !journal_same_kind(g->who, e->worker))
-            r->verdict->readers_differ = true;
-    }
-    if (inside > r->verdict->readers)
-        r->verdict->readers = inside;
-}
-
 static void on_enter(struct replay *r, const struct entry *e, int64_t line)
 {
     struct judge_grant *g = &r->grants[r->count++];
+    size_t inside = 0;
 
     if (e->value != r->counter)
         blame(e, "does not find what was written");
@@ -158,8 +132,14 @@ static void on_enter(struct replay *r, const struct entry *e, int64_t line)
                                .begin = line,
                                .end = JUDGE_NEVER };
     (void)snprintf(g->who, sizeof(g->who), "%s", e->worker);
-    if (!e->writes)
-        count_readers(r, e);
+    for (size_t i = 0; !e->writes && i < r->count; i++) {
+        g = &r->grants[i];
+        inside += is_inside(g);
+        if (is_inside(g) && !journal_same_kind(g->who, e->worker))
+            r->verdict->readers_differ = true;
+    }
+    if (inside > r->verdict->readers)
+        r->verdict->readers = inside;
 }
 
 /* End the sections of that worker, or the one with that token; false when it is

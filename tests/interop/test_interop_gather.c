@@ -255,19 +255,13 @@ TEST(a_member_of_either_that_dies_inside_has_left)
         const char *path = new_path();
 
         all_enter(path);
-        for (int i = 0; i < 4; i++) {
-            if (i != dead)
-                worker_tell(member(i), "leave %d", SOON_MS);
-        }
-        for (int i = 0; i < 4; i++) {
-            if (i != dead)
-                assert_null(worker_hear(member(i), 50));
-        }
+        for (int i = 1; i < 4; i++)
+            worker_tell(member((dead + i) % 4), "leave %d", SOON_MS);
+        for (int i = 1; i < 4; i++)
+            assert_null(worker_hear(member((dead + i) % 4), 50));
         worker_kill(member(dead));
-        for (int i = 0; i < 4; i++) {
-            if (i != dead)
-                worker_expect(member(i), "left");
-        }
+        for (int i = 1; i < 4; i++)
+            worker_expect(member((dead + i) % 4), "left");
         wait_children(path, 0);
     }
 }

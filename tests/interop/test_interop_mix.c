@@ -19,214 +19,142 @@ enum {
     TWO_PERMITS_PERCENT = 25,
 };
 
-/* A fault: it strikes a fleet that is at work. */
-typedef void (*fault_fn)(struct mix *m);
+enum fault { NONE, KILL, EXPIRE, RESTART };
 
-/* Faults */
+/* Faults: they strike a fleet that is at work. */
 
-/* SIGKILL for one that holds and, if not NULL, one that waits: the waiter
- * first, as it could enter once the holder has ended. */
-static void kill_two(struct mix *m, struct worker *holder, const char *mode,
-                     struct worker *waiter)
+static void end(struct worker *w, enum fault fault)
+{
+    if (fault == KILL)
+        worker_kill(w);
+    else
+        worker_expire(w);
+}
+
+/* The worker, or a new one in its place, enters. */
+static void come_back(struct mix *m, size_t from, struct worker *w,
+                      enum fault fault)
+{
+    if (fault == KILL)
+        fleet_replace(m, w);
+    else
+        (void)await_entry(m, from, "ENTER", w->name);
+}
+
+/* SIGKILL, or the end of the session, for one that holds and, if not NULL, one
+ * that waits: the waiter first, as it could enter once the holder has ended. A
+ * holder sleeps through the end of its session, somebody else works, and the
+ * fence refuses what the sleeper then writes. */
+static void strike_two(struct mix *m, enum fault fault, struct worker *holder,
+                       const char *mode, struct worker *waiter)
 {
     struct entry held = fleet_catch(m, holder, mode);
     size_t from = m->journal.count;
 
     if (waiter != NULL) {
         await_queued(m, waiter);
-        worker_kill(waiter);
+        end(waiter, fault);
     }
     journal_note_ended(m->dir, holder->name);
-    worker_kill(holder);
+    end(holder, fault);
     await_gone(m, from, &held);
     await_enter(m, from, true);
-    fleet_replace(m, holder);
-    if (waiter != NULL)
-        fleet_replace(m, waiter);
-}
-
-static void kill_some_of_each_kind(struct mix *m)
-{
-    for (int kind = 0; kind < KINDS; kind++)
-        kill_two(m, fleet_worker(kind, 0), "write",
-                 fleet_worker((kind + 1) % KINDS, 1));
-    for (int kind = 0; kind < KINDS && m->writers < 100; kind++)
-        kill_two(m, fleet_worker(kind, 2), "read", NULL);
-}
-
-/* The holder sleeps through the end of its session, somebody else works, and
- * the fence refuses what the sleeper then writes. */
-static void expire_two(struct mix *m, struct worker *holder, const char *mode,
-                       struct worker *waiter)
-{
-    (void)fleet_catch(m, holder, mode);
-    size_t from = m->journal.count;
-    if (waiter != NULL) {
-        await_queued(m, waiter);
-        worker_expire(waiter);
+    if (fault == EXPIRE) {
+        fleet_let_go(m, holder, mode);
+        assert_int_equal(await_entry(m, from, "LEAVE", holder->name).value, -1);
     }
-    journal_note_ended(m->dir, holder->name);
-    worker_expire(holder);
-    await_enter(m, from, true);
-    fleet_let_go(m, holder, mode);
-    assert_int_equal(await_entry(m, from, "LEAVE", holder->name).value, -1);
-    (void)await_entry(m, from, "ENTER", holder->name);
+    come_back(m, from, holder, fault);
     if (waiter != NULL)
-        (void)await_entry(m, from, "ENTER", waiter->name);
-}
-
-static void expire_some_of_each_kind(struct mix *m)
-{
-    for (int kind = 0; kind < KINDS; kind++)
-        expire_two(m, fleet_worker(kind, 0), "write",
-                   fleet_worker((kind + 1) % KINDS, 1));
-    for (int kind = 0; kind < KINDS && m->writers < 100; kind++)
-        expire_two(m, fleet_worker(kind, 2), "read", NULL);
+        come_back(m, from, waiter, fault);
 }
 
 /* The clients reach the server through a proxy that keeps them away while it
  * starts: a server forgets those who come too early, and lets them wait. */
 static struct proxy *proxy;
 
-/* The fault comes while a worker of each kind holds the lock, and the worker
- * still holds it afterwards. */
-static void restart_under_each_kind(struct mix *m)
+static void restart_behind_the_proxy(void)
 {
-    for (int kind = 0; kind < KINDS; kind++) {
-        struct worker *holder = fleet_worker(kind, 0);
-
-        (void)fleet_catch(m, holder, "write");
-        size_t from = m->journal.count;
-        proxy_cut(proxy);
-        restart_server();
-        proxy_heal(proxy);
-        fleet_let_go(m, holder, "write");
-        assert_true(await_entry(m, from, "LEAVE", holder->name).value > 0);
-        for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
-            (void)await_entry(m, from, "ENTER", w->name);
-    }
+    proxy_cut(proxy);
+    restart_server();
+    proxy_heal(proxy);
 }
 
-/* Faults of a semaphore: all leases are held meanwhile, so that nobody enters,
- * and all others wait. The first holder is one of that kind. */
-struct full {
-    struct worker *holders[LIMIT];
-    struct worker *waiter;
-    struct entry held; /* by the first */
-    size_t from;
-};
+static void await_all(struct mix *m, size_t from)
+{
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        (void)await_entry(m, from, "ENTER", w->name);
+}
 
-static void fill(struct mix *m, int kind, struct full *ret)
+/* The worker still holds the lock afterwards. */
+static void restart_under(struct mix *m, struct worker *holder)
+{
+    (void)fleet_catch(m, holder, "write");
+    size_t from = m->journal.count;
+    restart_behind_the_proxy();
+    fleet_let_go(m, holder, "write");
+    assert_true(await_entry(m, from, "LEAVE", holder->name).value > 0);
+    await_all(m, from);
+}
+
+/* A fault of a semaphore: all leases are held meanwhile, so that nobody enters,
+ * and all others wait. The first holder, one of that kind, is struck. */
+static void strike_lessees(struct mix *m, enum fault fault, int kind)
 {
     int other = kind == KIND_C ? KIND_CURATOR : KIND_C;
+    struct worker *holders[LIMIT] = { fleet_worker(kind, 0),
+                                      fleet_worker(other, 0),
+                                      fleet_worker(kind, 1) };
+    struct worker *waiter = fleet_worker(other, 1);
+    struct entry held = fleet_catch(m, holders[0], "1");
 
     assert_int_equal(m->limit, LIMIT);
-    ret->holders[0] = fleet_worker(kind, 0);
-    ret->holders[1] = fleet_worker(other, 0);
-    ret->holders[2] = fleet_worker(kind, 1);
-    ret->waiter = fleet_worker(other, 1);
-    ret->held = fleet_catch(m, ret->holders[0], "1");
     for (int i = 1; i < LIMIT; i++)
-        (void)fleet_catch(m, ret->holders[i], "1");
-    await_queued(m, ret->waiter);
-    ret->from = m->journal.count;
-}
-
-static void empty(struct mix *m, const struct full *f, int first)
-{
-    for (int i = first; i < LIMIT; i++)
-        fleet_let_go(m, f->holders[i], "1");
-}
-
-static void kill_lessees_of_each_kind(struct mix *m)
-{
-    for (int kind = KIND_C; kind <= KIND_CURATOR; kind++) {
-        struct full f;
-
-        fill(m, kind, &f);
-        worker_kill(f.waiter);
-        journal_note_ended(m->dir, f.holders[0]->name);
-        worker_kill(f.holders[0]);
-        await_gone(m, f.from, &f.held);
-        await_enter(m, f.from, false);
-        empty(m, &f, 1);
-        fleet_replace(m, f.holders[0]);
-        fleet_replace(m, f.waiter);
-    }
-}
-
-/* The first holder sleeps through the end of its session. */
-static void expire_lessees_of_each_kind(struct mix *m)
-{
-    for (int kind = KIND_C; kind <= KIND_CURATOR; kind++) {
-        struct full f;
-
-        fill(m, kind, &f);
-        worker_expire(f.waiter);
-        journal_note_ended(m->dir, f.holders[0]->name);
-        worker_expire(f.holders[0]);
-        await_gone(m, f.from, &f.held);
-        await_enter(m, f.from, false);
-        empty(m, &f, 0);
-        (void)await_entry(m, f.from, "ENTER", f.holders[0]->name);
-        (void)await_entry(m, f.from, "ENTER", f.waiter->name);
-    }
-}
-
-/* All still hold their leases afterwards. */
-static void restart_under_lessees_of_each_kind(struct mix *m)
-{
-    for (int kind = KIND_C; kind <= KIND_CURATOR; kind++) {
-        struct full f;
-
-        fill(m, kind, &f);
-        proxy_cut(proxy);
-        restart_server();
-        proxy_heal(proxy);
+        (void)fleet_catch(m, holders[i], "1");
+    await_queued(m, waiter);
+    size_t from = m->journal.count;
+    if (fault == RESTART) { /* all still hold their leases afterwards */
+        restart_behind_the_proxy();
         journal_read(&m->journal);
-        assert_false(journal_has_enter(&m->journal, f.from, false));
-        empty(m, &f, 0);
-        for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
-            (void)await_entry(m, f.from, "ENTER", w->name);
+        assert_false(journal_has_enter(&m->journal, from, false));
+    } else {
+        end(waiter, fault);
+        journal_note_ended(m->dir, holders[0]->name);
+        end(holders[0], fault);
+        await_gone(m, from, &held);
+        await_enter(m, from, false);
     }
+    for (int i = fault == KILL; i < LIMIT; i++)
+        fleet_let_go(m, holders[i], "1");
+    if (fault == RESTART) {
+        await_all(m, from);
+        return;
+    }
+    come_back(m, from, holders[0], fault);
+    come_back(m, from, waiter, fault);
+}
+
+/* Each kind is struck. */
+static void strike(struct mix *m, enum fault fault)
+{
+    if (m->limit > 0) {
+        strike_lessees(m, fault, KIND_C);
+        strike_lessees(m, fault, KIND_CURATOR);
+        return;
+    }
+    for (int kind = 0; kind < KINDS; kind++) {
+        if (fault == RESTART)
+            restart_under(m, fleet_worker(kind, 0));
+        else
+            strike_two(m, fault, fleet_worker(kind, 0), "write",
+                       fleet_worker((kind + 1) % KINDS, 1));
+    }
+    if (fault == RESTART || m->writers == 100)
+        return;
+    for (int kind = 0; kind < KINDS; kind++)
+        strike_two(m, fault, fleet_worker(kind, 2), "read", NULL);
 }
 
 /* A mix */
-
-static int64_t counter_of(const struct mix *m)
-{
-    int64_t counter = -1;
-    FILE *f = fopen(textf("%s/resource", m->dir), "re");
-
-    assert_non_null(f);
-    assert_int_equal(fscanf(f, "%" SCNd64, &counter), 1);
-    (void)fclose(f);
-    return counter;
-}
-
-static void check_readers(const struct mix *m, const struct verdict *v)
-{
-    if (m->limit > 0) { /* the faults hold all leases at once */
-        assert_in_range(v->readers, m->writers > 0 ? 2 : m->limit, m->limit);
-        assert_true(v->readers_differ);
-    } else if (m->writers < 100) {
-        assert_in_range(v->readers, 2, KINDS * PER_KIND);
-        assert_true(v->readers_differ || strcmp(m->layout, "kazoo") == 0);
-    }
-}
-
-/* The last turn that a session had before it made that lease, or NULL. */
-static const struct life *turn_of(const struct life *turns, size_t count,
-                                  const struct life *lease)
-{
-    const struct life *turn = NULL;
-
-    for (size_t i = 0; i < count; i++) {
-        if (turns[i].owner == lease->owner && turns[i].begin < lease->begin)
-            turn = &turns[i];
-    }
-    return turn;
-}
 
 /* First come, first served, also across the kinds: who makes a lease has its
  * turn, and nobody ahead waits for one. */
@@ -240,8 +168,13 @@ static void check_turns(const struct mix *m)
     assert_non_null(turns);
     assert_non_null(leases);
     for (size_t i = 0; i < lease_count; i++) {
-        const struct life *turn = turn_of(turns, turn_count, &leases[i]);
+        const struct life *turn = NULL; /* the last before it, of its session */
 
+        for (size_t k = 0; k < turn_count; k++) {
+            if (turns[k].owner == leases[i].owner &&
+                turns[k].begin < leases[i].begin)
+                turn = &turns[k];
+        }
         assert_non_null(turn);
         assert_true(turn->end > leases[i].begin);
         for (const struct life *t = turns; t < turn; t++) {
@@ -254,148 +187,135 @@ static void check_turns(const struct mix *m)
     free(leases);
 }
 
-static void judge(const struct mix *m, size_t expected_refusals)
+static void judge(const struct mix *m, enum fault fault)
 {
     struct verdict v;
     size_t count;
-
     struct life *lives = history_read(the_server, m->held, &count);
+    FILE *resource = fopen(textf("%s/resource", m->dir), "re");
+    int64_t counter = -1;
+
     assert_non_null(lives);
     journal_judge(&m->journal, lives, count, &v);
     free(lives);
-    assert_int_equal(v.writes, counter_of(m));
+    assert_non_null(resource);
+    assert_int_equal(fscanf(resource, "%" SCNd64, &counter), 1);
+    (void)fclose(resource);
+    assert_int_equal(v.writes, counter);
     /* A busy machine may end more sessions than the test does; a writer that is
      * refused while its session lives has failed in journal_judge(). */
-    assert_true(v.refused >= expected_refusals);
-    check_readers(m, &v);
+    if (fault == EXPIRE && m->limit == 0)
+        assert_true(v.refused >= (m->writers < 100 ? 2 : 1) * KINDS);
+    if (m->limit > 0) { /* the faults hold all leases at once */
+        assert_in_range(v.readers, m->writers > 0 ? 2 : m->limit, m->limit);
+        assert_true(v.readers_differ);
+    } else if (m->writers < 100) {
+        assert_in_range(v.readers, 2, KINDS * PER_KIND);
+        assert_true(v.readers_differ || strcmp(m->layout, "kazoo") == 0);
+    }
     fleet_check_shares(m);
     print_message("%zu sections, %" PRId64 " writes, %zu readers at once, "
                   "%zu nodes, %zu refused\n",
                   m->journal.sections, v.writes, v.readers, count, v.refused);
 }
 
-static void mix(struct mix *m, fault_fn fault, size_t expected_refusals)
-{
-    size_t all = (size_t)test_number("INTEROP_CYCLES", CYCLES);
-    int64_t began = now_ms();
-
-    fleet_begin(m);
-    await_sections(m, all / 3);
-    if (fault != NULL)
-        fault(m);
-    await_sections(m, all);
-    if (m->limit > 0 || m->writers < 100)
-        fleet_share(m);
-    fleet_end(m);
-    judge(m, expected_refusals);
-    print_message("in %" PRId64 " ms\n", now_ms() - began);
-    journal_free(&m->journal);
-}
-
 struct story {
     const char *name;
     const char *recipe; /* NULL: a semaphore */
     const char *layout;
-    int writers;    /* in percent; of a semaphore: those who take two permits */
-    fault_fn fault; /* or NULL */
-    size_t refusals; /* by the fence, at the least */
-    bool by_proxy;   /* the server restarts */
-    bool brief;      /* sessions, as processes are killed */
-    bool at_length;  /* only when INTEROP_CYCLES is given: the fault, and the
-                      * recipe with another fault or none, are in other rows */
+    enum fault fault;
+    /* At length: only when INTEROP_CYCLES is given. The fault, and the recipe
+     * with another fault or none, are in other rows. */
+    enum { ALWAYS, AT_LENGTH } when;
 };
 
 /* clang-format off */
 static const struct story stories[] = {
-    { "three_languages_take_turns", "mutex", "curator", .writers = 100,
-      .at_length = true },
-    { "mutex_outlives_killed_clients_of_each_kind", "mutex", "curator",
-      .writers = 100, .fault = kill_some_of_each_kind, .brief = true },
-    { "mutex_outlives_restarts_of_the_server", "mutex", "curator",
-      .writers = 100, .fault = restart_under_each_kind, .by_proxy = true,
-      .at_length = true },
+    { "three_languages_take_turns", "mutex", "curator", NONE, AT_LENGTH },
+    { "mutex_outlives_killed_clients_of_each_kind", "mutex", "curator", KILL,
+      ALWAYS },
+    { "mutex_outlives_restarts_of_the_server", "mutex", "curator", RESTART,
+      AT_LENGTH },
     { "mutex_outlives_expired_sessions_of_each_kind", "mutex", "curator",
-      .writers = 100, .fault = expire_some_of_each_kind, .refusals = KINDS,
-      .at_length = true },
+      EXPIRE, AT_LENGTH },
 
-    { "readers_share_and_writers_are_alone", "rw", "curator",
-      .writers = WRITERS_PERCENT,
-      .at_length = true },
-    { "rwlock_outlives_killed_clients_of_each_kind", "rw", "curator",
-      .writers = WRITERS_PERCENT, .fault = kill_some_of_each_kind,
-      .brief = true,
-      .at_length = true },
-    { "rwlock_outlives_restarts_of_the_server", "rw", "curator",
-      .writers = WRITERS_PERCENT, .fault = restart_under_each_kind,
-      .by_proxy = true,
-      .at_length = true },
-    { "rwlock_outlives_expired_sessions_of_each_kind", "rw", "curator",
-      .writers = WRITERS_PERCENT, .fault = expire_some_of_each_kind,
-      .refusals = 2 * KINDS },
+    { "readers_share_and_writers_are_alone", "rw", "curator", NONE, AT_LENGTH },
+    { "rwlock_outlives_killed_clients_of_each_kind", "rw", "curator", KILL,
+      AT_LENGTH },
+    { "rwlock_outlives_restarts_of_the_server", "rw", "curator", RESTART,
+      AT_LENGTH },
+    { "rwlock_outlives_expired_sessions_of_each_kind", "rw", "curator", EXPIRE,
+      ALWAYS },
 
     /* At no moment two lead. */
-    { "three_languages_lead_in_turn", "latch", "curator", .writers = 100 },
+    { "three_languages_lead_in_turn", "latch", "curator", NONE, ALWAYS },
     { "leadership_outlives_killed_clients_of_each_kind", "latch", "curator",
-      .writers = 100, .fault = kill_some_of_each_kind, .brief = true,
-      .at_length = true },
+      KILL, AT_LENGTH },
     { "leadership_outlives_restarts_of_the_server", "latch", "curator",
-      .writers = 100, .fault = restart_under_each_kind, .by_proxy = true,
-      .at_length = true },
+      RESTART, AT_LENGTH },
     { "leadership_outlives_expired_sessions_of_each_kind", "latch", "curator",
-      .writers = 100, .fault = expire_some_of_each_kind, .refusals = KINDS,
-      .at_length = true },
+      EXPIRE, AT_LENGTH },
 
-    { "c_and_kazoo_as_it_is_lead_in_turn", "latch", "kazoo", .writers = 100,
-      .at_length = true },
-    { "c_and_kazoo_as_it_is_take_turns", "mutex", "kazoo", .writers = 100 },
-    { "readers_of_ours_share_with_writers_of_kazoo", "rw", "kazoo",
-      .writers = WRITERS_PERCENT },
+    { "c_and_kazoo_as_it_is_lead_in_turn", "latch", "kazoo", NONE, AT_LENGTH },
+    { "c_and_kazoo_as_it_is_take_turns", "mutex", "kazoo", NONE, ALWAYS },
+    { "readers_of_ours_share_with_writers_of_kazoo", "rw", "kazoo", NONE,
+      ALWAYS },
 
-    /* Ours acquire two leases at once now and then. Curator does not: it would
-     * take a turn for each, and two that each have a part would wait for
-     * ever. */
-    { "never_more_leases_than_the_limit", NULL, "curator",
-      .writers = TWO_PERMITS_PERCENT },
-    { "leases_outlive_killed_clients_of_each_kind", NULL, "curator",
-      .fault = kill_lessees_of_each_kind, .brief = true,
-      .at_length = true },
-    { "leases_outlive_restarts_of_the_server", NULL, "curator",
-      .fault = restart_under_lessees_of_each_kind, .by_proxy = true },
-    { "leases_outlive_expired_sessions_of_each_kind", NULL, "curator",
-      .fault = expire_lessees_of_each_kind,
-      .at_length = true },
-
+    { "never_more_leases_than_the_limit", NULL, "curator", NONE, ALWAYS },
+    { "leases_outlive_killed_clients_of_each_kind", NULL, "curator", KILL,
+      AT_LENGTH },
+    { "leases_outlive_restarts_of_the_server", NULL, "curator", RESTART,
+      ALWAYS },
+    { "leases_outlive_expired_sessions_of_each_kind", NULL, "curator", EXPIRE,
+      AT_LENGTH },
 };
 /* clang-format on */
 
+/* Of a semaphore, ours acquire two leases at once now and then, without faults.
+ * Curator does not: it would take a turn for each, and two that each have a
+ * part would wait for ever. */
+static int writers_of(const struct story *story)
+{
+    if (story->recipe == NULL)
+        return story->fault == NONE ? TWO_PERMITS_PERCENT : 0;
+    return strcmp(story->recipe, "rw") == 0 ? WRITERS_PERCENT : 100;
+}
+
 TEST_ROWS(fleet, stories, story)
 {
+    size_t all = (size_t)test_number("INTEROP_CYCLES", CYCLES);
+    int64_t began = now_ms();
     struct mix m = { .recipe = story->recipe,
                      .layout = story->layout,
-                     .writers = story->writers,
+                     .writers = writers_of(story),
                      .limit = story->recipe == NULL ? LIMIT : 0,
-                     .session_ms =
-                         story->brief ? SHORT_SESSION_MS : LONG_SESSION_MS };
+                     .session_ms = story->fault == KILL ? SHORT_SESSION_MS
+                                                        : LONG_SESSION_MS };
 
-    if (story->at_length && getenv("INTEROP_CYCLES") == NULL)
+    if (story->when == AT_LENGTH && getenv("INTEROP_CYCLES") == NULL)
         skip();
-    if (story->by_proxy) {
+    if (story->fault == RESTART) {
         assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
         m.hosts = proxy_hosts(proxy);
     }
-    mix(&m, story->fault, story->refusals);
-    if (story->by_proxy)
+    fleet_begin(&m);
+    await_sections(&m, all / 3);
+    if (story->fault != NONE)
+        strike(&m, story->fault);
+    await_sections(&m, all);
+    if (m.limit > 0 || m.writers < 100)
+        fleet_share(&m);
+    fleet_end(&m);
+    judge(&m, story->fault);
+    print_message("in %" PRId64 " ms\n", now_ms() - began);
+    journal_free(&m.journal);
+    if (story->fault == RESTART)
         proxy_stop(proxy);
-    if (m.limit > 0 && story->fault == NULL)
+    if (m.limit > 0 && story->fault == NONE)
         check_turns(&m);
-}
-
-static int run_group(void)
-{
-    return test_run_between(fleet_set_up, fleet_tear_down);
 }
 
 int main(void)
 {
-    return workers_installed() ? run_with_server(NULL, run_group) : 77;
+    return workers_installed() ? run_with_server(NULL, run_fleets) : 77;
 }

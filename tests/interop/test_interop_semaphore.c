@@ -29,11 +29,16 @@ static int take_new_path(void)
     return 0;
 }
 
-/* Nobody has a lease or waits for one. */
+/* So many leases are there, and so many have, or wait for, their turn. */
+static void wait_counts(size_t lease_count, size_t turn_count)
+{
+    wait_children(leases, lease_count);
+    wait_children(locks, turn_count);
+}
+
 static int is_empty(void)
 {
-    wait_children(leases, 0);
-    wait_children(locks, 0);
+    wait_counts(0, 0);
     return 0;
 }
 
@@ -58,8 +63,7 @@ static void give_back(struct worker *w)
 static void wait_with(struct worker *w, int permits, size_t lease_count)
 {
     worker_tell(w, "acquire %d %d", permits, SOON_MS);
-    wait_children(locks, 1);
-    wait_children(leases, lease_count);
+    wait_counts(lease_count, 1);
     assert_null(worker_hear(w, NOT_YET_MS));
 }
 
@@ -77,13 +81,11 @@ TEST_ROWS(c_and_curator_share_the_leases, both_ways, kinds)
     wait_children(locks, 0);
     for (int i = 0; i < 3; i++) {
         worker_do(late, "busy", "acquire 1 0");
-        wait_children(leases, 3);
-        wait_children(locks, 0);
+        wait_counts(3, 0);
         wait_with(late, 1, 4);
         give_back(held[i]);
         worker_expect_held(late);
-        wait_children(leases, 3);
-        wait_children(locks, 0);
+        wait_counts(3, 0);
         give_back(late);
         worker_acquire(held[i], "1");
     }
@@ -101,8 +103,7 @@ TEST_ROWS(c_and_curator_acquire_all_or_none, both_ways, kinds)
     worker_do(w, "busy", "acquire 2 0");
     wait_children(leases, 2);
     worker_do(w, "busy", "acquire 2 200");
-    wait_children(leases, 2);
-    wait_children(locks, 0);
+    wait_counts(2, 0);
     wait_with(w, 2, 4);
     give_back(holder);
     worker_expect_held(w);
@@ -124,8 +125,7 @@ TEST_ROWS(c_and_curator_have_their_turns_in_order, both_ways, kinds)
         worker_tell(in_order[i], "acquire 1 %d", SOON_MS);
         if (i == 0)
             worker_expect_held(in_order[i]);
-        wait_children(leases, i == 0 ? 1 : 2);
-        wait_children(locks, (size_t)i);
+        wait_counts(i == 0 ? 1 : 2, (size_t)i);
     }
     for (int i = 0; i < 3; i++) {
         give_back(in_order[i]);
@@ -175,8 +175,7 @@ TEST_ROWS(c_and_a_semaphore_mutex_exclude_each_other, both_ways, kinds)
     struct worker *other = join("semaphore-mutex", kinds->other, 0);
     worker_acquire(holder, "1");
     worker_do(other, "busy", "acquire 1 0");
-    wait_children(leases, 1);
-    wait_children(locks, 0);
+    wait_counts(1, 0);
     wait_with(other, 1, 2);
     give_back(holder);
     worker_expect_held(other);
@@ -254,8 +253,7 @@ TEST(several_permits_of_each_kind_deadlock)
     worker_tell(ours, "acquire 2 %d", SOON_MS);
     wait_children(locks, 3);
     worker_do(first, "released", "release write");
-    wait_children(leases, 3);
-    wait_children(locks, 2);
+    wait_counts(3, 2);
     assert_null(worker_hear(ours, NOT_YET_MS));
     assert_null(worker_hear(theirs, NOT_YET_MS));
     worker_expire(theirs);

@@ -216,27 +216,24 @@ static int do_acquire(char **words)
                         : done_or_busy(rc, NULL);
 }
 
+/* Of a semaphore: all `leases`. */
 static int release(zkr_grant *grant)
 {
-    int rc =
-        leader != NULL ? zkr_leader_leave(leader) : zkr_grant_release(grant);
+    int rc = is_semaphore     ? zkr_grants_release(leases, permits)
+             : leader != NULL ? zkr_leader_leave(leader)
+                              : zkr_grant_release(grant);
 
-    zkr_grant_free(grant);
-    return rc;
-}
-
-static int return_leases(void)
-{
-    int rc = zkr_grants_release(leases, permits);
-
-    zkr_grants_free(leases, permits);
+    if (is_semaphore)
+        zkr_grants_free(leases, permits);
+    else
+        zkr_grant_free(grant);
     return rc;
 }
 
 static int do_release(char **words)
 {
     int mode = mode_of(words[1]);
-    int rc = is_semaphore ? return_leases() : release(grants[mode]);
+    int rc = release(grants[mode]);
 
     grants[mode] = NULL;
     return done(rc, "released");
@@ -368,7 +365,7 @@ static bool cycle(struct section *s, bool writer)
         nodes[i] = (struct section_node){ name_of(leases[i]),
                                           zkr_grant_token(leases[i]) };
     section_work(s, modes[is_semaphore][writer], nodes, permits);
-    (void)(is_semaphore ? return_leases() : release(leases[0]));
+    (void)release(leases[0]);
     return true;
 }
 

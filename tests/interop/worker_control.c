@@ -81,20 +81,15 @@ void worker_start(struct worker *w, enum kind kind, int number)
     worker_expect(w, "ready");
 }
 
-static void bury(struct worker *w)
-{
-    (void)waitpid(w->pid, NULL, 0);
-    (void)close(w->to);
-    (void)close(w->from);
-    w->pid = 0;
-}
-
 void worker_kill(struct worker *w)
 {
     if (w->pid == 0)
         return;
     (void)kill(w->pid, SIGKILL);
-    bury(w);
+    (void)waitpid(w->pid, NULL, 0);
+    (void)close(w->to);
+    (void)close(w->from);
+    w->pid = 0;
 }
 
 void worker_stop(struct worker *w)
