@@ -5,9 +5,6 @@
 #include "safe.h"
 #include "text/envelope.h"
 
-/* Dumps JSON as envelope.c does. */
-#define DUMP_FLAGS (JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_COMPACT)
-
 static int hex(char c)
 {
     CHECK((c >= '0' && c <= '9') || (c >= 'A' && c <= 'F'));
@@ -37,7 +34,6 @@ static void check_cut(const char *bytes, size_t size, const char *whole,
                       size_t room)
 {
     char *out = malloc(room);
-    size_t kept;
 
     CHECK(out != NULL);
     size_t len = escape_text(bytes, size, out, room);
@@ -46,17 +42,19 @@ static void check_cut(const char *bytes, size_t size, const char *whole,
         CHECK(strcmp(out, whole) == 0);
     } else {
         CHECK(len >= (room - 1 < 3 ? room - 1 : 3));
-        kept = len < 3 ? 0 : len - 3;
+        size_t kept = len < 3 ? 0 : len - 3;
         CHECK(strncmp(out + kept, "...", len - kept) == 0);
         CHECK(strncmp(out, whole, kept) == 0);
     }
     free(out);
 }
 
+/* Dumps it as envelope.c does. */
 static void check_json(const char *bytes, size_t size)
 {
+    const size_t flags = JSON_ENSURE_ASCII | JSON_ENCODE_ANY | JSON_COMPACT;
     json_t *value = json_text(bytes, size);
-    char *dump = value == NULL ? NULL : json_dumps(value, DUMP_FLAGS);
+    char *dump = value == NULL ? NULL : json_dumps(value, flags);
 
     CHECK(dump != NULL);
     for (const char *p = dump; *p != '\0'; p++)
@@ -72,12 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = { data, size };
     size_t room = fuzz_number(&in, 1) + 1;
-    char *bytes = malloc(in.size + 1); /* for a size of 0 */
+    char *bytes = malloc(in.size > 0 ? in.size : 1);
     char *whole = malloc(in.size * 4 + 1);
 
     CHECK(bytes != NULL && whole != NULL);
-    bytes = realloc(bytes, in.size > 0 ? in.size : 1);
-    CHECK(bytes != NULL);
     (void)memcpy(bytes, in.data, in.size);
     CHECK(escape_text(bytes, in.size, whole, in.size * 4 + 1) == strlen(whole));
     CHECK(is_safe(whole));

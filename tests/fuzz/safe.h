@@ -20,19 +20,12 @@ static inline uint32_t utf8_next(const char **p)
 {
     const unsigned char *s = (const unsigned char *)*p;
     size_t len = s[0] < 0x80 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    uint32_t c = len == 1 ? s[0] : s[0] & (0xffu >> (len + 1));
 
+    for (size_t i = 1; i < len; i++)
+        c = c << 6 | (s[i] & 0x3fu);
     *p += len;
-    switch (len) {
-    case 1:
-        return s[0];
-    case 2:
-        return (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu);
-    case 3:
-        return (s[0] & 0xfu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu);
-    default:
-        return (s[0] & 7u) << 18 | (s[1] & 0x3fu) << 12 | (s[2] & 0x3fu) << 6 |
-               (s[3] & 0x3fu);
-    }
+    return c;
 }
 
 /* A character that shows nothing, or changes the direction of the text after
