@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The counters and barriers of the Java side. worker.h has the commands. */
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
@@ -13,11 +14,6 @@ import org.apache.curator.retry.RetryNTimes;
 class Gather {
     private static DistributedDoubleBarrier member;
 
-    /* Adds 1; false when others were faster. */
-    interface Adder {
-        boolean add() throws Exception;
-    }
-
     static DistributedAtomicLong atomic(CuratorFramework client, String path,
                                         String lock) {
         var retries = new RetryNTimes(5, 10);
@@ -29,8 +25,9 @@ class Gather {
                 .timeout(60, TimeUnit.SECONDS).build());
     }
 
-    static Adder adder(CuratorFramework client, String kind, String path,
-                       String lock) throws Exception {
+    /* Adds 1; false when others were faster. */
+    static Callable<Boolean> adder(CuratorFramework client, String kind,
+        String path, String lock) throws Exception {
         if (kind.equals("long")) {
             var number = atomic(client, path, lock);
 
@@ -59,11 +56,11 @@ class Gather {
                  10000, 15000, new RetryNTimes(0, 0))) {
             once.start();
             once.blockUntilConnected();
-            Adder adder = adder(once, words[1], words[2], words[3]);
+            var adder = adder(once, words[1], words[2], words[3]);
 
             while (made + unknown < times) {
                 try {
-                    if (adder.add())
+                    if (adder.call())
                         made++;
                 } catch (Exception e) {
                     unknown++;

@@ -19,18 +19,12 @@ static struct duo use_by_turns(const struct side *ours,
     return d;
 }
 
-static void await_gone(const char *path)
-{
-    if (!COMES(admin_exists(admin, path, NULL) == ZNONODE, SOON_MS))
-        fail_msg("%s stays", path);
-}
-
 /* kazoo #563 */
 TEST(kazoo_lock_object_does_not_outlive_a_container)
 {
     struct duo d = use_by_turns(&c.writer, &kazoo_subclass.writer);
 
-    await_gone(d.path);
+    AWAIT(admin_exists(admin, d.path, NULL) == ZNONODE);
     worker_do(d.other, "failed: NoNodeError", "again write %d", SOON_MS);
     worker_acquire(d.other, "write"); /* a new object */
     worker_do(d.other, "released", "release write");
@@ -45,7 +39,7 @@ TEST(kazoo_lock_object_outlives_our_kazoo_layout)
     worker_do(d.holder, "lock", "lock mutex curator %s", empty);
     worker_acquire(d.holder, "write");
     worker_do(d.holder, "released", "release write");
-    await_gone(empty);
+    AWAIT(admin_exists(admin, empty, NULL) == ZNONODE);
     worker_do(d.other, "held ", "again write %d", SOON_MS);
     worker_do(d.other, "released", "release write");
 }

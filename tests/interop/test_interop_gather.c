@@ -129,59 +129,6 @@ TEST(another_text_of_kazoo_is_refused)
     worker_do(kazoo, "number 10", "number text %s", path);
 }
 
-static void disturb(struct proxy *proxy)
-{
-    for (int time = 0; time < 2; time++) {
-        for (int nth = 10; nth <= 50; nth += 10) {
-            proxy_rule(proxy, ZOO_SETDATA_OP, nth, PROXY_DROP_REPLY);
-            proxy_rule(proxy, ZOO_SETDATA_OP, nth + 5, PROXY_DROP_REQUEST);
-        }
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-        proxy_cut(proxy);
-        restart_server();
-        proxy_heal(proxy);
-    }
-}
-
-static void under_faults(const char *kind, bool with_mutex)
-{
-    struct worker workers[ADDERS] = { { 0 } };
-    const char *path = new_path();
-    struct sum sum = { 0, 0 };
-    struct proxy *proxy;
-
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    for (int i = 0; i < ADDERS; i++) {
-        worker_start(&workers[i], kinds[i % 2], i);
-        worker_open(&workers[i], proxy_hosts(proxy), 10000);
-    }
-    for (int i = 0; i < ADDERS; i++)
-        worker_tell(&workers[i], "add %s %s %s %d", kind, path,
-                    lock_of(path, with_mutex), ADDS);
-    disturb(proxy);
-    for (int i = 0; i < ADDERS; i++)
-        collect(&workers[i], &sum);
-    proxy_forget_rules(proxy);
-    int number = number_of(kind, path);
-    if (number < sum.made || number > sum.made + sum.unknown)
-        fail_msg("%d after %d adds and %d unknown ones", number, sum.made,
-                 sum.unknown);
-    for (int i = 0; i < ADDERS; i++)
-        worker_stop(&workers[i]);
-    proxy_stop(proxy);
-}
-
-TEST(nobody_counts_an_atomic_long_twice)
-{
-    under_faults("long", false);
-    under_faults("long", true);
-}
-
-TEST(nobody_counts_a_shared_count_twice)
-{
-    under_faults("shared", false);
-}
-
 /* -- barriers -------------------------------------------------------------- */
 
 static const struct {
@@ -264,4 +211,55 @@ TEST(a_member_of_either_that_dies_inside_has_left)
             worker_expect(member((dead + i) % 4), "left");
         wait_children(path, 0);
     }
+}
+
+/* -- counters under faults ------------------------------------------------ */
+
+/* The last tests: the sessions of other workers may end in them. */
+static void under_faults(const char *kind, bool with_mutex)
+{
+    struct worker workers[ADDERS] = { { 0 } };
+    const char *path = new_path();
+    struct sum sum = { 0, 0 };
+    struct proxy *proxy;
+
+    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
+    for (int i = 0; i < ADDERS; i++) {
+        worker_start(&workers[i], kinds[i % 2], i);
+        worker_open(&workers[i], proxy_hosts(proxy), 10000);
+    }
+    for (int i = 0; i < ADDERS; i++)
+        worker_tell(&workers[i], "add %s %s %s %d", kind, path,
+                    lock_of(path, with_mutex), ADDS);
+    for (int time = 0; time < 2; time++) {
+        for (int nth = 10; nth <= 50; nth += 10) {
+            proxy_rule(proxy, ZOO_SETDATA_OP, nth, PROXY_DROP_REPLY);
+            proxy_rule(proxy, ZOO_SETDATA_OP, nth + 5, PROXY_DROP_REQUEST);
+        }
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        proxy_cut(proxy);
+        restart_server();
+        proxy_heal(proxy);
+    }
+    for (int i = 0; i < ADDERS; i++)
+        collect(&workers[i], &sum);
+    proxy_forget_rules(proxy);
+    int number = number_of(kind, path);
+    if (number < sum.made || number > sum.made + sum.unknown)
+        fail_msg("%d after %d adds and %d unknown ones", number, sum.made,
+                 sum.unknown);
+    for (int i = 0; i < ADDERS; i++)
+        worker_stop(&workers[i]);
+    proxy_stop(proxy);
+}
+
+TEST(nobody_counts_an_atomic_long_twice)
+{
+    under_faults("long", false);
+    under_faults("long", true);
+}
+
+TEST(nobody_counts_a_shared_count_twice)
+{
+    under_faults("shared", false);
 }

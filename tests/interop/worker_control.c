@@ -107,27 +107,18 @@ void worker_expire(const struct worker *w)
                      0);
 }
 
-static void tell(struct worker *w, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
-
-static void tell(struct worker *w, const char *format, va_list args)
+void worker_tell(struct worker *w, const char *format, ...)
 {
     char line[1024];
-    int size = vsnprintf(line, sizeof(line) - 1, format, args);
+    va_list args;
 
+    va_start(args, format);
+    int size = vsnprintf(line, sizeof(line) - 1, format, args);
+    va_end(args);
     assert_in_range(size, 1, (int)sizeof(line) - 2);
     line[size++] = '\n';
     if (write(w->to, line, (size_t)size) != size)
         fail_msg("%s does not listen", w->name);
-}
-
-void worker_tell(struct worker *w, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    tell(w, format, args);
-    va_end(args);
 }
 
 /* Take the first line of what was heard, if it is whole. */
@@ -188,11 +179,13 @@ void worker_expect(struct worker *w, const char *answer)
 
 void worker_do(struct worker *w, const char *answer, const char *format, ...)
 {
+    char line[1024]; /* one that is cut is too long for worker_tell(), too */
     va_list args;
 
     va_start(args, format);
-    tell(w, format, args);
+    (void)vsnprintf(line, sizeof(line), format, args);
     va_end(args);
+    worker_tell(w, "%s", line);
     worker_expect(w, answer);
 }
 
