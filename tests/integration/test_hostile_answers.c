@@ -56,30 +56,10 @@ static uint32_t any(uint32_t limit)
 static int32_t nasty(void)
 {
     static const int32_t numbers[] = {
-        -1,
-        -2,
-        -3,
-        -4,
-        -8,
-        0,
-        1,
-        2,
-        3,
-        4,
-        5,
-        16,
-        255,
-        0x7fff,
-        0x10000,
-        0x100000,
-        0x7fffffff,
-        INT32_MIN,
-        INT32_MIN + 1,
-        0x40000000,
-        0x3fffffff,
-        0x20000001,
-        -101,
-        -112,
+        -1,          -2,         -3,         -4,         -8,         0,
+        1,           2,          3,          4,          5,          16,
+        255,         0x7fff,     0x10000,    0x100000,   0x7fffffff, INT32_MIN,
+        -0x7fffffff, 0x40000000, 0x3fffffff, 0x20000001, -101,       -112
     };
 
     return numbers[any(COUNT(numbers))];
@@ -126,39 +106,11 @@ static void put_stat(struct answer *a)
     put_number(&a->body, 7, 8);      /* pzxid */
 }
 
-static void put_acl(struct answer *a)
-{
-    put_int(a, 1);
-    put_int(a, ZOO_PERM_ALL);
-    add_text(a, "world");
-    add_text(a, "anyone");
-}
-
-static void put_event(struct answer *a)
-{
-    static const char *const paths[] = { "/a", "/app/a", "/a/b", "",
-                                         "/",  "x",      "/app" };
-
-    put_header(a, -1, 0);
-    put_int(a, any(2) == 0 ? (int32_t)any(6) : nasty()); /* type */
-    put_int(a, any(2) == 0 ? ZOO_CONNECTED_STATE : nasty());
-    add_text(a, paths[any(COUNT(paths))]);
-}
-
 /* -- requests -------------------------------------------------------------- */
 
 static void skip_text(struct reading *r)
 {
     take_bytes(r, (int32_t)take_number(r, 4));
-}
-
-static void skip_acl(struct reading *r)
-{
-    for (int64_t i = take_number(r, 4); i > 0 && r->at < r->size; i--) {
-        (void)take_number(r, 4);
-        skip_text(r);
-        skip_text(r);
-    }
 }
 
 /* Nodes that were made last: a list of children has them. */
@@ -171,7 +123,11 @@ static void take_create(struct reading *r, char path[PATH_MAX_HERE])
 
     take_text(r, asked, sizeof(asked));
     skip_text(r);
-    skip_acl(r);
+    for (int64_t i = take_number(r, 4); i > 0 && r->at < r->size; i--) {
+        (void)take_number(r, 4); /* of an ACL: permissions, scheme, id */
+        skip_text(r);
+        skip_text(r);
+    }
     (void)snprintf(path, PATH_MAX_HERE, "%.180s", asked);
     if ((take_number(r, 4) & ZOO_SEQUENCE) != 0) {
         (void)snprintf(path, PATH_MAX_HERE, "%.180s%010u", asked, made);
@@ -248,7 +204,10 @@ static void answer_content(struct reading *r, int32_t type, struct answer *a,
         put_stat(a);
         break;
     case ZOO_GETACL_OP:
-        put_acl(a);
+        put_int(a, 1);
+        put_int(a, ZOO_PERM_ALL);
+        add_text(a, "world");
+        add_text(a, "anyone");
         put_stat(a);
         break;
     case ZOO_GETCHILDREN_OP:
@@ -305,11 +264,6 @@ static void send_frame(int fd, const struct answer *a, int32_t length)
     (void)send(fd, a->body.bytes, a->body.size, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static void send_whole(int fd, const struct answer *a)
-{
-    send_frame(fd, a, (int32_t)a->body.size);
-}
-
 static void change_number(struct answer *a)
 {
     struct packet number = { .size = 0 };
@@ -347,15 +301,21 @@ static void damage_bytes(struct answer *a, enum damage damage)
 
 static void send_before(int fd, enum damage damage)
 {
+    static const char *const paths[] = { "/a", "/app/a", "/a/b", "",
+                                         "/",  "x",      "/app" };
     struct answer a = { .numbers = 0 };
 
-    if (damage == LOGIN)
+    if (damage == LOGIN) {
         put_header(&a, -4, any(2) == 0 ? 0 : nasty());
-    else
-        put_event(&a);
+    } else {
+        put_header(&a, -1, 0);
+        put_int(&a, any(2) == 0 ? (int32_t)any(6) : nasty()); /* type */
+        put_int(&a, any(2) == 0 ? ZOO_CONNECTED_STATE : nasty());
+        add_text(&a, paths[any(COUNT(paths))]);
+    }
     if (damage == BAD_EVENT)
         damage_bytes(&a, FLIP + any(4));
-    send_whole(fd, &a);
+    send_frame(fd, &a, (int32_t)a.body.size);
 }
 
 /* Returns false when the connection is to end. */
@@ -364,20 +324,14 @@ static bool send_damaged(int fd, struct answer *a, enum damage damage)
     if (damage == EVENT || damage == BAD_EVENT || damage == LOGIN)
         send_before(fd, damage);
     damage_bytes(a, damage);
-    if (damage == LENGTH) {
-        send_frame(fd, a, nasty());
-    } else if (damage == HALF) {
-        struct answer half = *a;
-
-        half.body.size = any((uint32_t)a->body.size + 1);
-        send_frame(fd, &half, (int32_t)a->body.size);
-        return false;
-    } else if (damage != SWALLOWED) {
-        send_whole(fd, a);
-    }
+    int32_t length = damage == LENGTH ? nasty() : (int32_t)a->body.size;
+    if (damage == HALF)
+        a->body.size = any((uint32_t)a->body.size + 1);
+    if (damage != SWALLOWED)
+        send_frame(fd, a, length);
     if (damage == TWICE)
-        send_whole(fd, a);
-    return true;
+        send_frame(fd, a, length);
+    return damage != HALF;
 }
 
 /* -- the server ------------------------------------------------------------ */
@@ -462,19 +416,6 @@ static bool serve(struct conn *c)
 
 static struct conn conns[CONNS_MAX];
 
-static void accept_one(int listener)
-{
-    int fd = accept(listener, NULL, NULL);
-
-    for (int i = 0; i < CONNS_MAX; i++) {
-        if (conns[i].fd < 0) {
-            conns[i] = (struct conn){ .fd = fd };
-            return;
-        }
-    }
-    (void)close(fd);
-}
-
 /* Until the program has ended. Returns its status. */
 static int serve_all(int listener, pid_t program)
 {
@@ -495,8 +436,16 @@ static int serve_all(int listener, pid_t program)
                 conns[i].fd = -1;
             }
         }
-        if (fds[CONNS_MAX].revents != 0)
-            accept_one(listener);
+        if (fds[CONNS_MAX].revents == 0)
+            continue;
+        int fd = accept(listener, NULL, NULL);
+        int i = 0;
+        while (i < CONNS_MAX && conns[i].fd >= 0)
+            i++;
+        if (i < CONNS_MAX)
+            conns[i] = (struct conn){ .fd = fd };
+        else
+            (void)close(fd);
     }
     return status;
 }
@@ -550,8 +499,8 @@ static void write_all(zkr_session *s)
 static void lock_all(zkr_session *s)
 {
     AUTO(participants) found = NULL;
-    zkr_mutex *m = NULL;
-    zkr_grant *g = NULL;
+    AUTO(mutex) m = NULL;
+    AUTO(grant) g = NULL;
 
     if (zkr_mutex_new(s, "/a/lock", NULL, &m) != ZKR_OK)
         return;
@@ -561,8 +510,6 @@ static void lock_all(zkr_session *s)
                                   NULL));
         may(zkr_grant_release(g));
     }
-    zkr_grant_free(g);
-    zkr_mutex_free(m);
     may(zkr_participants_list(s, "/a/lock", NULL, &found));
 }
 
