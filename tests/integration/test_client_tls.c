@@ -82,8 +82,7 @@ TEST(files_that_are_not_all_there_make_no_handle)
                                       SESSION_MS, NULL, NULL, 0, on_log, NULL));
 }
 
-/* -- the servers of a list ---------------------------------------------------
- */
+/* -- the servers of a list ------------------------------------------------ */
 
 static int count_lines(const char *word)
 {

@@ -14,6 +14,12 @@
     {                                                                          \
         __VA_ARGS__;                                                           \
     }
+/* A path that begins as that of the scene. */
+#define PATH(name, end)                                                        \
+    static const char *name(struct scene *s)                                   \
+    {                                                                          \
+        return textf("%s" end, s->path);                                       \
+    }
 /* A call of those that reply. */
 #define READ(name, ...)                                                        \
     static int name(struct scene *s)                                           \
@@ -25,8 +31,7 @@
         return read_reply(s, rc, reply);                                       \
     }
 
-/* -- nodes ------------------------------------------------------------------
- */
+/* -- nodes ---------------------------------------------------------------- */
 
 /* `other` is as good as ZOK. */
 static void must_zk(struct scene *s, const char *what, int rc, int other)
@@ -49,12 +54,7 @@ static int writes_to(struct scene *s, const char *path)
 
 CALL(writes, writes_to(s, s->path))
 
-static const char *below(struct scene *s)
-{
-    (void)snprintf(s->dir, sizeof(s->dir), "%s/below", s->path);
-    return s->dir;
-}
-
+PATH(below, "/below")
 CALL(writes_below, writes_to(s, below(s)))
 
 STEP(make_node,
@@ -103,8 +103,7 @@ static int commit(struct scene *s)
 
 CALL(both_writes, writes(s) + 10 * writes_below(s))
 
-/* -- a watch ----------------------------------------------------------------
- */
+/* -- a watch -------------------------------------------------------------- */
 
 static void on_watched(int error, const struct zkr_reply *reply,
                        enum zkr_watch_why why, void *user)
@@ -168,19 +167,16 @@ static int change_and_watch(struct scene *s)
 
 STEP(free_watch, zkr_watch_free(s->object))
 
-/* -- counter, barriers ------------------------------------------------------
- */
+/* -- counter, barriers ---------------------------------------------------- */
 
-STEP(make_counter,
-     must(s, "a counter",
-          zkr_counter_new(s->ours, s->path, NULL, (zkr_counter **)&s->object)))
-
-static const char *deep(struct scene *s)
+static void make_counter(struct scene *s)
 {
-    (void)snprintf(s->dir, sizeof(s->dir), "%s/deep/number", s->path);
-    return s->dir;
+    make_node(s);
+    must(s, "a counter",
+         zkr_counter_new(s->ours, s->path, NULL, (zkr_counter **)&s->object));
 }
 
+PATH(deep, "/deep/number")
 STEP(make_deep_counter,
      must(s, "a counter",
           zkr_counter_new(s->ours, deep(s), NULL, (zkr_counter **)&s->object)))
@@ -191,12 +187,6 @@ static void there_is_no_parent(struct scene *s)
 {
     if (!COMES(admin_delete_tree(s->admin, s->path) == ZOK, PATIENT_MS))
         wrong(s, "the parent cannot be deleted");
-}
-
-static void make_counter_and_node(struct scene *s)
-{
-    make_node(s);
-    make_counter(s);
 }
 
 STEP(free_counter, zkr_counter_free(s->object))
@@ -243,13 +233,9 @@ static void leave_again(struct scene *s, int rc)
         wrong(s, "it is inside after an error");
 }
 
-static void nobody_is_ready(struct scene *s)
-{
-    char ready[80];
-
-    PRINT(ready, "%s/ready", s->path);
-    must_zk(s, "no ready", admin_delete(s->admin, ready), ZNONODE);
-}
+PATH(ready, "/ready")
+STEP(nobody_is_ready,
+     must_zk(s, "no ready", admin_delete(s->admin, ready(s)), ZNONODE))
 
 static void be_inside(struct scene *s)
 {
@@ -257,8 +243,7 @@ static void be_inside(struct scene *s)
     must(s, "an enter", zkr_double_barrier_enter(s->object, PATIENT_MS));
 }
 
-/* -- a mutex ----------------------------------------------------------------
- */
+/* -- a mutex -------------------------------------------------------------- */
 
 static void make_mutexes(struct scene *s)
 {
@@ -286,13 +271,16 @@ static void hold(struct scene *s)
     listen_and_be_watched(s);
 }
 
-static void end_hold(struct scene *s, int rc)
+static void forget(struct scene *s, int rc)
 {
-    int released = zkr_grant_release(s->grant);
-
-    must_unless_over(s, "a release", released);
     zkr_grant_free(s->grant);
     s->grant = NULL;
+}
+
+static void end_hold(struct scene *s, int rc)
+{
+    must_unless_over(s, "a release", zkr_grant_release(s->grant));
+    forget(s, rc);
 }
 
 CALL(verify, zkr_grant_verify(s->grant, s->timeout_ms))
@@ -305,18 +293,7 @@ static int close_it(struct scene *s)
     return rc;
 }
 
-static void forget(struct scene *s, int rc)
-{
-    zkr_grant_free(s->grant);
-    s->grant = NULL;
-}
-
-static const char *data_of(struct scene *s)
-{
-    (void)snprintf(s->dir, sizeof(s->dir), "%s-data", s->path);
-    return s->dir;
-}
-
+PATH(data_of, "-data")
 CALL(writes_to_data, writes_to(s, data_of(s)))
 
 static void hold_data(struct scene *s)
@@ -355,8 +332,7 @@ static void end_guarded(struct scene *s)
     free_mutexes(s);
 }
 
-/* -- those who look on ------------------------------------------------------
- */
+/* -- those who look on ---------------------------------------------------- */
 
 static void they_hold(struct scene *s)
 {
@@ -398,8 +374,7 @@ CALL(break_it,
      zkr_participants_break(s->ours, zkr_grant_node(s->their_grant),
                             zkr_grant_token(s->their_grant), s->timeout_ms))
 
-/* -- a read/write lock, and a writer that waits behind -----------------------
- */
+/* -- a read/write lock, and a writer that waits behind -------------------- */
 
 struct rw {
     zkr_rwlock *lock;
@@ -534,17 +509,14 @@ static void end_both(struct scene *s, int rc)
 static void end_downgrade(struct scene *s, int rc)
 {
     end_read(s);
-    if (rc != ZKR_OK) {
+    if (rc != ZKR_OK)
         end_hold(s, rc);
-    } else {
-        zkr_grant_free(s->grant);
-        s->grant = NULL;
-    }
+    else
+        forget(s, rc);
     let_the_writer_in(s);
 }
 
-/* -- several grants ---------------------------------------------------------
- */
+/* -- several grants ------------------------------------------------------- */
 
 enum { PERMITS = 3 };
 
@@ -554,7 +526,7 @@ static void make_permits(struct scene *s)
          zkr_semaphore_new(s->ours, s->path, PERMITS, NULL,
                            (zkr_semaphore **)&s->object));
     s->their_object = calloc(PERMITS, sizeof(zkr_grant *));
-    (void)snprintf(s->dir, sizeof(s->dir), "%s/leases", s->path);
+    PRINT(s->dir, "%s/leases", s->path);
 }
 
 static void free_permits(struct scene *s)
@@ -606,13 +578,13 @@ struct two {
 static void make_two(struct scene *s)
 {
     struct two *t = calloc(1, sizeof(*t));
-    char path[80];
 
     s->object = t;
     must(s, "a multi-lock", zkr_multi_lock_new(s->ours, NULL, &t->both));
     for (int i = 0; i < 2; i++) {
-        (void)snprintf(path, sizeof(path), "%s/%d", s->path, i);
-        must(s, "a mutex", zkr_mutex_new(s->ours, path, NULL, &t->mutexes[i]));
+        must(s, "a mutex",
+             zkr_mutex_new(s->ours, textf("%s/%d", s->path, i), NULL,
+                           &t->mutexes[i]));
         must(s, "a mutex of both",
              zkr_multi_lock_add(t->both, t->mutexes[i], NULL));
     }
@@ -628,17 +600,8 @@ static void free_two(struct scene *s)
     free(t);
 }
 
-static int nodes_of_two(struct scene *s)
-{
-    char path[80];
-    int sum = 0;
-
-    for (int i = 0; i < 2; i++) {
-        (void)snprintf(path, sizeof(path), "%s/%d", s->path, i);
-        sum += nodes_in(s, path);
-    }
-    return sum;
-}
+CALL(nodes_of_two,
+     nodes_in(s, textf("%s/0", s->path)) + nodes_in(s, textf("%s/1", s->path)))
 
 static int acquire_both(struct scene *s)
 {
@@ -660,9 +623,7 @@ CALL(release_both, zkr_grants_release(((struct two *)s->object)->grants, 2))
 
 static void forget_both(struct scene *s, int rc)
 {
-    struct two *t = s->object;
-
-    zkr_grants_free(t->grants, 2);
+    zkr_grants_free(((struct two *)s->object)->grants, 2);
 }
 
 static void end_acquire_both(struct scene *s, int rc)
@@ -690,16 +651,15 @@ const struct call other_calls[] = {
       .ready = watch_already, .end = free_watch },
 
     { .name = "counter get", .run = counter_get, .count = writes,
-      .make = make_counter_and_node, .end = free_counter },
+      .make = make_counter, .end = free_counter },
     { .name = "first add", .run = add, .change = 1, .count = writes_deep,
-      .make = make_deep_counter, .ready = there_is_no_parent,
-      .end = free_counter },
+      .make = make_deep_counter, .ready = there_is_no_parent, .end = free_counter },
     { .name = "add", .run = add, .change = 1, .count = writes,
-      .make = make_counter_and_node, .end = free_counter },
+      .make = make_counter, .end = free_counter },
     { .name = "counter set", .run = counter_set, .change = 1, .count = writes,
-      .make = make_counter_and_node, .end = free_counter },
+      .make = make_counter, .end = free_counter },
     { .name = "compare and set", .run = compare_and_set, .change = 1,
-      .count = writes, .make = make_counter_and_node, .ready = remember,
+      .count = writes, .make = make_counter, .ready = remember,
       .end = free_counter },
 
     { .name = "barrier set", .run = set_barrier, .change = 1, .count = writes,

@@ -71,19 +71,6 @@ static void give_back(struct scene *s, int rc)
     s->grant = NULL;
 }
 
-/* The directory is there, as others have used it. */
-static void others_came_before(struct scene *s)
-{
-    const struct adapter *rival = rival_of(s->recipe);
-    zkr_grant *g = NULL;
-
-    if (s->number++ > 0)
-        return;
-    must(s, "their acquire", rival->acquire(s->their_object, PATIENT_MS, &g));
-    must(s, "their release", rival->release(s->their_object, g));
-    rival->forget(s->their_object, g);
-}
-
 static void others_hold_it(struct scene *s)
 {
     must(s, "their acquire",
@@ -101,6 +88,15 @@ static void others_give_it_back(struct scene *s)
     s->their_grant = NULL;
     must(s, "their release", rival->release(s->their_object, g));
     rival->forget(s->their_object, g);
+}
+
+/* The directory is there, as others have used it. */
+static void others_came_before(struct scene *s)
+{
+    if (s->number++ > 0)
+        return;
+    others_hold_it(s);
+    others_give_it_back(s);
 }
 
 static void we_and_others_give_back(struct scene *s, int rc)
@@ -148,27 +144,26 @@ static void forget(struct scene *s, int rc)
 }
 
 /* clang-format off */
+#define OF_LOCK .make = make, .count = count, .end = end
+
 const struct call lock_calls[] = {
-    { .name = "first acquire", .run = acquire_it, .change = 1, .count = count,
-      .make = make, .undo = give_back, .end = end, .not_its = LATER },
-    { .name = "acquire", .run = acquire_it, .change = 1, .count = count,
-      .make = make, .ready = others_came_before, .undo = give_back, .end = end,
-      .not_its = LATER },
-    { .name = "wait", .run = acquire_it, .change = 1, .count = count,
-      .make = make, .ready = others_hold_it, .meanwhile = others_give_it_back,
-      .undo = we_and_others_give_back, .end = end, .not_its = "@(get [2-9]|sync *)" },
-    { .name = "give up", .run = give_up, .ends_with = ZKR_ETIMEDOUT, .count = count,
-      .make = make, .ready = others_hold_it,
-      .undo = we_and_others_give_back, .end = end, .not_its = "@(get [2-9]|sync *)" },
-    { .name = "try", .run = try, .change = 1, .count = count,
-      .make = make, .ready = others_came_before, .undo = give_back, .end = end,
-      .not_its = LATER },
-    { .name = "try in vain", .run = try, .ends_with = ZKR_EBUSY, .count = count,
-      .make = make, .ready = others_hold_it,
-      .undo = we_and_others_give_back, .end = end, .not_its = LATER },
-    { .name = "release", .run = release_it, .change = -1, .count = count,
-      .make = make, .ready = hold, .undo = forget, .end = end,
-      .not_its = LATER, .not_for = STAYS }, /* it sends nothing */
+    { .name = "first acquire", .run = acquire_it, .change = 1, OF_LOCK,
+      .undo = give_back, .not_its = LATER },
+    { .name = "acquire", .run = acquire_it, .change = 1, OF_LOCK,
+      .ready = others_came_before, .undo = give_back, .not_its = LATER },
+    { .name = "wait", .run = acquire_it, .change = 1, OF_LOCK,
+      .ready = others_hold_it, .meanwhile = others_give_it_back,
+      .undo = we_and_others_give_back, .not_its = "@(get [2-9]|sync *)" },
+    { .name = "give up", .run = give_up, .ends_with = ZKR_ETIMEDOUT, OF_LOCK,
+      .ready = others_hold_it, .undo = we_and_others_give_back,
+      .not_its = "@(get [2-9]|sync *)" },
+    { .name = "try", .run = try, .change = 1, OF_LOCK,
+      .ready = others_came_before, .undo = give_back, .not_its = LATER },
+    { .name = "try in vain", .run = try, .ends_with = ZKR_EBUSY, OF_LOCK,
+      .ready = others_hold_it, .undo = we_and_others_give_back, .not_its = LATER },
+    { .name = "release", .run = release_it, .change = -1, OF_LOCK,
+      .ready = hold, .undo = forget, .not_its = LATER,
+      .not_for = STAYS }, /* it sends nothing */
 };
 /* clang-format on */
 

@@ -129,8 +129,7 @@ extern const size_t lock_call_count;
 extern const struct call other_calls[];
 extern const size_t other_call_count;
 
-/* -- for calls --------------------------------------------------------------
- */
+/* -- for calls ------------------------------------------------------------ */
 
 /* Notes what should not be, unless something was noted before. */
 void wrong(struct scene *s, const char *format, ...)
