@@ -7,12 +7,6 @@
  */
 #include "contract/stage.h"
 
-static bool is_for(const struct statement *s)
-{
-    return has(s->for_those) && (s->not_for == 0 || !has(s->not_for)) &&
-           (s->nor_for == 0 || !has(s->nor_for));
-}
-
 static void run_trial(const void *trial)
 {
     play(((const struct trial *)trial)->statement->test);
@@ -47,7 +41,8 @@ static bool register_subject(const char *subject)
             if (subject != NULL && strcmp(subject, s->subject) != 0)
                 continue;
             found = true;
-            if (is_for(s))
+            if (has(s->for_those) && (s->not_for == 0 || !has(s->not_for)) &&
+                (s->nor_for == 0 || !has(s->nor_for)))
                 register_trial(s);
         }
     }

@@ -48,16 +48,6 @@ struct adapter {
 extern const struct adapter adapters[];
 extern const size_t adapter_count;
 
-/* An election as a lock: to become the leader is to acquire it, to leave is to
- * release it. Each acquire is a participant of its own: leadership.c. */
-int leadership_make(zkr_session *s, const char *path,
-                    const struct zkr_lockable_opts *opts, void **ret_lock);
-void leadership_free(void *lock);
-int leadership_acquire(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
-int leadership_cancel(void *lock);
-int leadership_release(void *lock, zkr_grant *grant);
-void leadership_forget(void *lock, zkr_grant *grant);
-
 /* Makes a lock, with these flags and its own. */
 int adapter_make(const struct adapter *recipe, zkr_session *s, const char *path,
                  uint32_t flags, void **ret_lock);

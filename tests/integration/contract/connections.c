@@ -4,11 +4,6 @@
 
 SUBJECT("connections")
 
-static void cut_off(void)
-{
-    disconnect(proxy, ours);
-}
-
 static void is_left_pending_in_time(struct contender *c)
 {
     struct stopwatch *w = stopwatch_start();
@@ -47,11 +42,10 @@ TEST_ALL(a_disconnect_costs_neither_the_lock_nor_the_place)
 TEST_ALL(a_holder_replaced_while_cut_off_is_not_held_again)
 {
     struct contender *c = one_of(ours);
-    struct contender *next = one_of(theirs);
     struct recorder *r = hold_listening(c);
+    struct contender *next = one_that_waits(theirs);
 
-    let_wait(next);
-    cut_off();
+    disconnect(proxy, ours);
     delete_nth_child(dir, 0);
     succeeds(next);
     proxy_heal(proxy);
@@ -67,12 +61,10 @@ TEST_ALL(a_holder_replaced_while_cut_off_is_not_held_again)
  * missed. */
 TEST_ALL(a_wake_up_missed_while_cut_off_comes_later)
 {
-    struct contender *holder = one_of(theirs);
-    struct contender *c = one_of(ours);
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *c = one_that_waits(ours);
 
-    hold(holder);
-    let_wait(c);
-    cut_off();
+    disconnect(proxy, ours);
     give_back(holder);
     proxy_heal(proxy);
     takes_its_turn(c);
@@ -80,12 +72,10 @@ TEST_ALL(a_wake_up_missed_while_cut_off_comes_later)
 
 TEST_ALL(a_wait_that_ends_while_cut_off_leaves_nothing)
 {
-    struct contender *holder = one_of(theirs);
-    struct contender *c = one_of(ours);
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *c = one_that_waits(ours);
 
-    hold(holder);
-    let_wait(c);
-    cut_off();
+    disconnect(proxy, ours);
     gives_up(c);
     gives_up_in_time(c);
     assert_non_null(strstr(c->detail, "connection"));
@@ -101,10 +91,9 @@ TEST_ALL(a_wait_that_ends_while_cut_off_leaves_nothing)
  * behind itself. */
 TEST_OF(a_release_while_cut_off_is_made_up_for, .not_for = STAYS)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
 
-    hold(c);
-    cut_off();
+    disconnect(proxy, ours);
     is_left_pending_in_time(c);
     assert_int_equal(release_by(c), ZKR_ENOTHELD);
     contender_forget(c);
@@ -119,10 +108,9 @@ TEST_OF(a_release_while_cut_off_is_made_up_for, .not_for = STAYS)
 
 TEST_OF(deadlines_hold_while_the_server_is_silent, .not_for = STAYS)
 {
-    struct contender *holder = one_of(ours);
+    struct contender *holder = one_that_holds(ours);
     struct contender *c = one_of(ours);
 
-    hold(holder);
     proxy_freeze(proxy);
     gives_up_in_time(c);
     is_left_pending_in_time(holder);
@@ -136,29 +124,23 @@ static void heal_both(void)
     proxy_heal(their_proxy);
 }
 
-/* A server forgets clients that connect while it starts, and their sessions may
- * end before they try again; or while the admin connects, which may take long.
- */
-static void restart_alone(void)
-{
-    proxy_cut(proxy);
-    proxy_cut(their_proxy);
-    restart_server_for(heal_both);
-}
-
 /* Curator testWaitingProcessKilledServer, and the official WriteLockTest */
 TEST_ALL(a_server_restart_costs_neither_the_lock_nor_the_place)
 {
-    struct contender *holder = one_of(ours);
+    struct contender *holder = one_that_holds(ours);
     struct contender *waiting[] = { one_of(theirs), one_of(ours) };
 
     play_once(); /* a start costs as much as all else; disconnects repeat */
-    hold(holder);
     let_wait(waiting[0]);
     let_wait(waiting[1]);
     server_kill9(the_server);
     wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
-    restart_alone();
+    /* A server forgets clients that connect while it starts, and their sessions
+     * may end before they try again; or while the admin connects, which may
+     * take long. */
+    proxy_cut(proxy);
+    proxy_cut(their_proxy);
+    restart_server_for(heal_both);
     wait_grant_state(holder->grant, ZKR_GRANT_HELD);
     assert_true(contender_is_busy(waiting[0]));
     assert_true(contender_is_busy(waiting[1]));

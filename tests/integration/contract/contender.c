@@ -10,35 +10,20 @@
 
 enum { ACQUIRE, RELEASE, FORGET, STOP };
 
-static void forget(struct contender *c)
-{
-    if (c->grant != NULL)
-        c->recipe->forget(c->lock, c->grant);
-    c->grant = NULL;
-}
-
-/* A failed one leaves the grant that it has. */
-static int acquire_one(struct contender *c)
-{
-    zkr_grant *grant = NULL;
-    int rc = c->recipe->acquire(c->lock, c->timeout_ms, &grant);
-
-    if (rc == ZKR_OK)
-        c->grant = grant;
-    return rc;
-}
-
 static int carry_out(struct contender *c, int command)
 {
-    switch (command) {
-    case ACQUIRE:
-        return acquire_one(c);
-    case RELEASE:
+    zkr_grant *grant = NULL;
+    int rc = ZKR_OK;
+
+    if (command == RELEASE)
         return c->recipe->release(c->lock, c->target);
-    default:
-        forget(c);
-        return ZKR_OK;
-    }
+    if (command == ACQUIRE)
+        rc = c->recipe->acquire(c->lock, c->timeout_ms, &grant);
+    else if (c->grant != NULL)
+        c->recipe->forget(c->lock, c->grant);
+    if (rc == ZKR_OK) /* a failed acquire leaves the grant that it has */
+        c->grant = grant;
+    return rc;
 }
 
 static void *contender_main(void *arg)

@@ -9,10 +9,9 @@ SUBJECT("losses")
 TEST_ALL(a_holder_whose_node_is_deleted_is_told)
 {
     struct contender *c = one_of(ours);
-    struct contender *next = one_of(theirs);
     struct recorder *r = hold_listening(c);
+    struct contender *next = one_that_waits(theirs);
 
-    let_wait(next);
     delete_nth_child(dir, 0);
     succeeds(next);
     assert_int_equal(recorded(r, 0), ZKR_GRANT_LOST);
@@ -26,9 +25,8 @@ TEST_ALL(a_holder_whose_node_is_deleted_is_told)
 
 TEST_ALL(a_holder_that_does_not_listen_learns_it_too)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
 
-    hold(c);
     delete_nth_child(dir, 0);
     wait_grant_state(c->grant, ZKR_GRANT_LOST);
 }
@@ -37,13 +35,10 @@ TEST_ALL(a_holder_that_does_not_listen_learns_it_too)
 TEST_OF(a_waiter_whose_node_is_deleted_queues_again, .for_those = QUEUES,
         .not_for = TURNS)
 {
-    struct contender *holder = one_of(theirs);
-    struct contender *first = one_of(ours);
-    struct contender *second = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *first = one_that_waits(ours);
+    struct contender *second = one_that_waits(theirs);
 
-    hold(holder);
-    let_wait(first);
-    let_wait(second);
     delete_nth_child(dir, 1);
     give_back(holder); /* `first` notices at its turn */
     succeeds(second);
@@ -56,11 +51,9 @@ TEST_OF(a_waiter_whose_node_is_deleted_queues_again, .for_those = QUEUES,
 
 TEST_ALL(a_directory_emptied_under_everybody_costs_no_progress)
 {
-    struct contender *holder = one_of(ours);
-    struct contender *c = one_of(theirs);
+    struct contender *holder = one_that_holds(ours);
+    struct contender *c = one_that_waits(theirs);
 
-    hold(holder);
-    let_wait(c);
     for (size_t i = nodes(1, 1); i > 0; i--)
         delete_nth_child(dir, i - 1);
     wait_grant_state(holder->grant, ZKR_GRANT_LOST);
@@ -83,10 +76,9 @@ static size_t count_lost(struct recorder *r)
 TEST_ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted)
 {
     struct contender *c = one_of(ours);
-    struct contender *next = one_of(theirs);
     struct recorder *r = hold_listening(c);
+    struct contender *next = one_that_waits(theirs);
 
-    let_wait(next);
     expire(ours);
     succeeds(next);
     wait_grant_state(c->grant, ZKR_GRANT_LOST);
@@ -105,10 +97,9 @@ TEST_ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted)
 TEST_OF(after_a_loss_it_is_released_as_often_before_it_is_held_anew,
         .for_those = REENTRANT)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
     struct contender *same = contender_of(c->lock);
 
-    hold(c);
     hold(c);
     zkr_grant *g = c->grant;
     delete_nth_child(dir, 0);
@@ -131,14 +122,11 @@ TEST_OF(after_a_loss_it_is_released_as_often_before_it_is_held_anew,
 /* kazoo test_lock_reconnect; Curator testKilledSession */
 TEST_ALL(a_waiter_whose_session_ends_queues_again)
 {
-    struct contender *holder = one_of(theirs);
-    struct contender *first = one_of(ours);
-    struct contender *second = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *first = one_that_waits(ours);
+    struct contender *second = one_that_waits(theirs);
     struct contender *new_order[] = { second, first };
 
-    hold(holder);
-    let_wait(first);
-    let_wait(second);
     expire(ours);
     wait_session_state(ours, ZKR_SESSION_RECONNECTED);
     wait_waiting(2);
@@ -149,12 +137,11 @@ TEST_ALL(a_waiter_whose_session_ends_queues_again)
 
 TEST_OF(a_waiter_may_ask_to_fail_when_its_session_ends, .not_for = CAMPAIGNS)
 {
-    struct contender *holder = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
     struct contender *c =
         contender_of(new_lock_with(ours, ZKR_FAIL_ON_SESSION_LOSS));
     struct contender *same = contender_of(c->lock);
 
-    hold(holder);
     let_wait(c);
     let_wait(same);
     expire(ours);

@@ -7,9 +7,8 @@ SUBJECT("releases")
 
 TEST_OF(a_grant_outlives_the_lock_object, .not_for = KEEPS_GRANTS)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
 
-    hold(c);
     free_lock(c->lock);
     c->lock = NULL;
     assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
@@ -21,9 +20,8 @@ TEST_OF(a_grant_outlives_the_lock_object, .not_for = KEEPS_GRANTS)
 TEST_OF(freeing_the_lock_object_releases_what_is_held,
         .for_those = KEEPS_GRANTS)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
 
-    hold(c);
     free_lock(c->lock);
     c->grant = NULL;
     wait_children(dir, 0);
@@ -31,9 +29,8 @@ TEST_OF(freeing_the_lock_object_releases_what_is_held,
 
 TEST_OF(freeing_a_held_grant_releases_it, .not_for = KEEPS_GRANTS)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
 
-    hold(c);
     contender_forget(c);
     if (!has(SHARES)) /* else its node stays */
         wait_children(dir, 0);
@@ -42,10 +39,9 @@ TEST_OF(freeing_a_held_grant_releases_it, .not_for = KEEPS_GRANTS)
 
 TEST_ALL(a_second_release_is_refused_and_harms_nobody)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
     struct contender *next = one_of(ours);
 
-    hold(c);
     contender_release(c, c->grant);
     assert_true(has_released(c));
     assert_int_equal(release_by(c), ZKR_ENOTHELD);
@@ -63,10 +59,9 @@ TEST_ALL(a_second_release_is_refused_and_harms_nobody)
 
 TEST_OF(only_the_owner_releases, .for_those = THREAD_OWNED)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
     struct contender *thief = contender_of(c->lock);
 
-    hold(c);
     proxy_reset_counts(proxy);
     contender_release(thief, c->grant);
     assert_int_equal(contender_rc(thief), ZKR_ENOTOWNER);
@@ -78,10 +73,9 @@ TEST_OF(only_the_owner_releases, .for_those = THREAD_OWNED)
 
 TEST_OF(any_thread_releases, .not_for = THREAD_OWNED)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
     struct contender *helper = one_of(theirs);
 
-    hold(c);
     contender_release(helper, c->grant);
     assert_true(has_released(helper));
     if (!has(SHARES)) /* else its node stays */
@@ -91,9 +85,8 @@ TEST_OF(any_thread_releases, .not_for = THREAD_OWNED)
 
 TEST_OF(its_owner_waits_for_itself_like_for_anybody, .not_for = REENTRANT)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
 
-    hold(c);
     zkr_grant *first = c->grant;
     assert_int_equal(try_for(c, 0), ZKR_EBUSY);
     assert_int_equal(try_for(c, GIVE_UP_MS), ZKR_ETIMEDOUT);
@@ -105,12 +98,10 @@ TEST_OF(its_owner_waits_for_itself_like_for_anybody, .not_for = REENTRANT)
 TEST_OF(it_is_held_until_released_as_often_as_acquired, .for_those = REENTRANT)
 {
     enum { DEPTH = 3 };
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
     struct contender *same = contender_of(c->lock);
-    struct contender *waiter = one_of(theirs);
+    struct contender *waiter = one_that_waits(theirs);
 
-    hold(c);
-    let_wait(waiter);
     proxy_reset_counts(proxy);
     for (uint32_t i = 2; i <= DEPTH; i++) {
         assert_int_equal(try_for(c, 0), ZKR_OK);
@@ -137,11 +128,10 @@ TEST_OF(it_is_held_until_released_as_often_as_acquired, .for_those = REENTRANT)
  * session ended, its own claims, too. */
 TEST_OF(a_refused_release_is_made_again, .not_for = SHARES)
 {
-    struct contender *c = one_of(ours);
+    struct contender *c = one_that_holds(ours);
     struct contender *waiter = one_of(theirs);
 
     play_once();
-    hold(c);
     for (unsigned i = 1; i <= 3; i++) {
         settle(ours);
         if (i == 3)

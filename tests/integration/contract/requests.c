@@ -7,12 +7,12 @@ SUBJECT("requests")
 TEST_OF(a_lost_create_reply_keeps_the_place_in_the_queue, .for_those = QUEUES,
         .not_for = STAYS)
 {
-    struct contender *holder = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
     struct contender *c = one_of(ours);
     struct contender *last = one_of(theirs);
 
-    hold(holder);
-    proxy_rule(proxy, ZOO_CREATE2_OP, create_of_the_node(), PROXY_DROP_REPLY);
+    /* That of its node; a turn has one before. */
+    proxy_rule(proxy, ZOO_CREATE2_OP, has(TURNS) ? 2 : 1, PROXY_DROP_REPLY);
     acquire_until_rule(c);
     wait_waiting(1);
     let_wait(last);
@@ -30,10 +30,9 @@ TEST_OF(a_lost_create_reply_keeps_the_place_in_the_queue, .for_those = QUEUES,
  * the like. */
 TEST_OF(a_holder_that_leaves_before_it_is_watched_is_seen, .not_for = TURNS)
 {
-    struct contender *holder = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
     struct contender *c = one_of(ours);
 
-    hold(holder);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
     acquire_until_rule(c);
     give_back(holder);
@@ -47,12 +46,10 @@ TEST_OF(a_holder_that_leaves_before_it_is_watched_is_seen, .not_for = TURNS)
 TEST_OF(a_vanished_predecessor_costs_nobody_its_place, .for_those = QUEUES,
         .not_for = TURNS)
 {
-    struct contender *holder = one_of(theirs);
-    struct contender *middle = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *middle = one_that_waits(theirs);
     struct contender *c = one_of(ours);
 
-    hold(holder);
-    let_wait(middle);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
     acquire_until_rule(c);
     char *place = nth_child(dir, 2);

@@ -180,18 +180,20 @@ int try_for(struct contender *c, int64_t timeout_ms)
     return contender_rc(c);
 }
 
-/* It is on its way out when the lock is granted. */
-static void give_back_the_turn(void)
-{
-    if (has(TURNS))
-        wait_children(textf("%s/locks", path), 0);
-}
-
 void hold(struct contender *c)
 {
     contender_acquire(c, SOON_MS);
     succeeds(c);
-    give_back_the_turn();
+    if (has(TURNS)) /* it is on its way out when the lock is granted */
+        wait_children(textf("%s/locks", path), 0);
+}
+
+struct contender *one_that_holds(zkr_session *s)
+{
+    struct contender *c = one_of(s);
+
+    hold(c);
+    return c;
 }
 
 int release_by(struct contender *c)
@@ -277,6 +279,14 @@ void let_wait(struct contender *c)
     wait_waiting(before + 1);
 }
 
+struct contender *one_that_waits(zkr_session *s)
+{
+    struct contender *c = one_of(s);
+
+    let_wait(c);
+    return c;
+}
+
 void gives_up(struct contender *c)
 {
     ok(recipe->cancel(c->lock));
@@ -295,11 +305,6 @@ void has_nodes(size_t count)
     if (has(TURNS))
         wait_children(dir, count);
     assert_int_equal(count_children(dir), count);
-}
-
-int create_of_the_node(void)
-{
-    return has(TURNS) ? 2 : 1;
 }
 
 /* The first of them that has been granted; `count`: none. */
@@ -332,8 +337,7 @@ void take_turns(struct contender **waiting, size_t count)
     }
 }
 
-/* -- rounds ----------------------------------------------------------------
- */
+/* -- rounds --------------------------------------------------------------- */
 
 enum { BYSTANDERS = 2 };
 
@@ -398,17 +402,6 @@ static bool nobody_watches(void)
     return nobody;
 }
 
-/* The locks are freed; neither session nor server has anything of them. */
-static void nothing_is_left(void)
-{
-    free_things();
-    for (size_t i = 0; i < BYSTANDERS; i++) {
-        if (!COMES(has_nothing(session_of(i)), SOON_MS))
-            fail_msg("session %zu keeps something of a lock that was freed", i);
-    }
-    AWAIT(nobody_watches());
-}
-
 static bool once;
 
 void play_once(void)
@@ -429,10 +422,10 @@ void play(void (*test)(void))
     if (ours == NULL)
         return;
     bystanders_are_undisturbed();
-    nothing_is_left();
-}
-
-void make_directory(void)
-{
-    works(one_of(theirs));
+    free_things();
+    for (size_t i = 0; i < BYSTANDERS; i++) {
+        if (!COMES(has_nothing(session_of(i)), SOON_MS))
+            fail_msg("session %zu keeps something of a lock that was freed", i);
+    }
+    AWAIT(nobody_watches());
 }

@@ -69,15 +69,15 @@ bool has(unsigned traits); /* the recipe under test */
 void *new_lock(zkr_session *s);
 void *new_lock_with(zkr_session *s, uint32_t flags);
 struct contender *contender_of(void *lock);
-struct contender *one_of(zkr_session *s); /* with a lock object of its own */
+/* With a lock object of its own; at last it holds, or waits in the queue. */
+struct contender *one_of(zkr_session *s);
+struct contender *one_that_holds(zkr_session *s);
+struct contender *one_that_waits(zkr_session *s);
 struct recorder *new_recorder(void);
 
 /* A test may end these before. */
 void free_lock(void *lock);
 void close_ours(void);
-
-/* The directory exists from here on. */
-void make_directory(void);
 
 /* The last command of the contender must succeed. */
 void succeeds(struct contender *c);
@@ -116,7 +116,5 @@ size_t nodes(size_t holders, size_t waiters);
 /* There are so many nodes. A try may have left some, which are on their way
  * out. */
 void has_nodes(size_t count);
-/* Which create of an acquire makes its node? */
-int create_of_the_node(void);
 /* Checks that the n-th node still has that name, and frees the name. */
 void keeps_place(char *place, size_t n);

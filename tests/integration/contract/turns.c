@@ -14,16 +14,6 @@ struct crowd {
     int failed;
 };
 
-/* The count takes two steps, so that a second holder would lose one. They are
- * relaxed, because the order must come from the lock alone. */
-static void count_up(atomic_int *counter)
-{
-    int n = atomic_load_explicit(counter, memory_order_relaxed);
-
-    (void)sched_yield();
-    atomic_store_explicit(counter, n + 1, memory_order_relaxed);
-}
-
 static int enter_again(void *lock)
 {
     zkr_grant *g = NULL;
@@ -51,7 +41,11 @@ static void *crowd_main(void *arg)
         c->failed += rc != ZKR_OK && rc != ZKR_EUNSURE;
         if (has(REENTRANT))
             c->failed += enter_again(c->lock) != ZKR_OK;
-        count_up(c->counter);
+        /* The count takes two steps, so that a second holder would lose one.
+         * They are relaxed, because the order must come from the lock alone. */
+        int n = atomic_load_explicit(c->counter, memory_order_relaxed);
+        (void)sched_yield();
+        atomic_store_explicit(c->counter, n + 1, memory_order_relaxed);
         int64_t began_ms = now_ms();
         rc = recipe->release(c->lock, g);
         c->failed += !is_released(rc, now_ms() - began_ms, REPLY_MS);
@@ -90,12 +84,11 @@ TEST_ALL(holders_never_overlap)
  * mutexes of one session both held the lock. */
 TEST_OF(a_holder_excludes_everybody_else, .not_for = STAYS)
 {
-    struct contender *holder = one_of(ours);
+    struct contender *holder = one_that_holds(ours);
     struct contender *others[] = { has(SHARES) ? one_of(ours)
                                                : contender_of(holder->lock),
                                    one_of(ours), one_of(theirs) };
 
-    hold(holder);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(try_for(others[i], 0), ZKR_EBUSY);
     for (size_t i = 0; i < 3; i++)
@@ -109,10 +102,9 @@ TEST_OF(a_holder_excludes_everybody_else, .not_for = STAYS)
 TEST_OF(waiters_are_granted_in_the_order_of_their_nodes, .for_those = FAIR)
 {
     enum { N = 5 };
-    struct contender *holder = one_of(ours);
+    struct contender *holder = one_that_holds(ours);
     struct contender *w[N];
 
-    hold(holder);
     int64_t last = zkr_grant_token(holder->grant);
     for (size_t i = 0; i < N; i++) {
         w[i] = one_of(i % 2 == 0 ? ours : theirs);
@@ -125,9 +117,8 @@ TEST_OF(waiters_are_granted_in_the_order_of_their_nodes, .for_those = FAIR)
             assert_true(contender_is_busy(w[later]));
         assert_true(zkr_grant_token(w[i]->grant) > last);
         last = zkr_grant_token(w[i]->grant);
-        wait_children(
-            dir,
-            nodes(1, N - 1 - i)); /* the one before may be on its way out */
+        /* The one before may be on its way out. */
+        wait_children(dir, nodes(1, N - 1 - i));
         give_back(w[i]);
     }
 }
@@ -155,12 +146,11 @@ TEST_ALL(of_many_that_try_at_once_one_succeeds)
 TEST_OF(a_try_of_a_held_lock_writes_nothing, .not_for = STAYS,
         .nor_for = TRIES_WRITE)
 {
-    struct contender *holder = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
     struct contender *c = one_of(ours);
     struct Stat before;
     struct Stat after;
 
-    hold(holder);
     assert_int_equal(admin_exists(admin, dir, &before), ZOK);
     assert_int_equal(try_for(c, 0), ZKR_EBUSY);
     assert_int_equal(admin_exists(admin, dir, &after), ZOK);
@@ -194,21 +184,16 @@ TEST_OF(tokens_grow_also_when_the_directory_is_created_anew, .not_for = STAYS)
  * Each takes up a permit of a semaphore. */
 TEST_OF(foreign_children_disturb_nobody, .not_for = STAYS, .nor_for = TURNS)
 {
+    bool leads = has(CAMPAIGNS) && recipe->flags != ZKR_SELECTOR_LAYOUT;
     const char *const foreign[] = {
-        "0",
-        "-x",
-        "notes",
-        "lock-",
-        "zzz",
-        has(CAMPAIGNS) && recipe->flags != ZKR_SELECTOR_LAYOUT
-            ? "_c_-lock-0000000000"
-            : "_c_-latch-0000000000",
+        "0",     "-x",  "notes",
+        "lock-", "zzz", leads ? "_c_-lock-0000000000" : "_c_-latch-0000000000"
     };
-    const size_t count = COUNT(foreign);
+    size_t count = COUNT(foreign);
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
 
-    make_directory();
+    works(one_of(theirs)); /* the directory exists from here on */
     for (size_t i = 0; i < count; i++)
         ok(admin_create(admin, textf("%s/%s", dir, foreign[i]), NULL));
     assert_int_equal(try_for(c, 0), ZKR_OK);

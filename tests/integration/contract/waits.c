@@ -6,21 +6,14 @@
 
 SUBJECT("waits")
 
-/* A session watches the directory of a queue that it uses again, for as long as
- * that is there: this is no watch of a wait. */
-static bool is_of_a_contender(const char *node)
-{
-    size_t len = strlen(path);
-
-    return strncmp(node, path, len) == 0 && node[len] == '/' &&
-           !(has(TURNS) && strcmp(node + len, "/locks") == 0);
-}
-
 /* Returns the watches of all sessions on nodes of this lock:
- * "path\n\tsession\n\tsession\n..." */
+ * "path\n\tsession\n\tsession\n..." A session watches the directory of a queue
+ * that it uses again, for as long as that is there: this is no watch of a wait.
+ */
 static size_t count_watches(void)
 {
     char *wchp = server_4lw(the_server, "wchp");
+    size_t len = strlen(path);
     size_t count = 0;
     bool here = false;
     char *rest = NULL;
@@ -30,7 +23,8 @@ static size_t count_watches(void)
         if (line[0] == '\t')
             count += here;
         else
-            here = is_of_a_contender(line);
+            here = strncmp(line, path, len) == 0 && line[len] == '/' &&
+                   !(has(TURNS) && strcmp(line + len, "/locks") == 0);
     }
     free(wchp);
     return count;
@@ -78,10 +72,9 @@ TEST_ALL(many_waits_given_up_leave_no_node_and_no_watch)
 
 TEST_ALL(a_wait_that_times_out_leaves_nothing)
 {
-    struct contender *holder = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
     struct contender *c = one_of(ours);
 
-    hold(holder);
     gives_up_in_time(c);
     assert_non_null(strstr(c->detail, path));
     wait_children(dir, 1);
@@ -94,13 +87,10 @@ TEST_ALL(a_wait_that_times_out_leaves_nothing)
  * forgotten. */
 TEST_ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain)
 {
-    struct contender *holder = one_of(theirs);
-    struct contender *middle = one_of(ours);
-    struct contender *last = one_of(theirs);
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *middle = one_that_waits(ours);
+    struct contender *last = one_that_waits(theirs);
 
-    hold(holder);
-    let_wait(middle);
-    let_wait(last);
     gives_up(middle);
     wait_children(dir, nodes(1, 1));
     wait_waiting(1); /* for the holder now */
@@ -112,13 +102,11 @@ TEST_ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain)
 
 TEST_ALL(a_cancelled_wait_leaves_nothing_and_later_ones_work)
 {
-    struct contender *holder = one_of(theirs);
-    struct contender *c = one_of(ours);
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *c = one_that_waits(ours);
     struct contender *same = contender_of(c->lock);
     struct contender *bystander = one_of(ours);
 
-    hold(holder);
-    let_wait(c);
     let_wait(same);
     let_wait(bystander);
     ok(recipe->cancel(c->lock));
@@ -189,13 +177,11 @@ static void let_claim_wait(struct contender *c, struct recorder *r)
 
 TEST_ALL(freeing_the_lock_ends_the_waits_through_it)
 {
-    struct contender *holder = one_of(ours);
-    struct contender *c = one_of(ours);
+    struct contender *holder = one_that_holds(ours);
+    struct contender *c = one_that_waits(ours);
     struct contender *same = contender_of(c->lock);
     struct recorder *r = new_recorder();
 
-    hold(holder);
-    let_wait(c);
     let_wait(same);
     let_claim_wait(c, r);
     free_lock(c->lock);
@@ -211,13 +197,11 @@ TEST_ALL(freeing_the_lock_ends_the_waits_through_it)
 TEST_ALL(closing_the_session_ends_waits_and_grants)
 {
     struct contender *holder = one_of(ours);
-    struct contender *c = one_of(ours);
-    struct contender *next = one_of(theirs);
     struct recorder *events = hold_listening(holder);
+    struct contender *c = one_that_waits(ours);
+    struct contender *next = one_that_waits(theirs);
     struct recorder *r = new_recorder();
 
-    let_wait(c);
-    let_wait(next);
     let_claim_wait(c, r);
     close_ours();
     assert_int_equal(contender_rc(c), ZKR_ECLOSED);
