@@ -330,6 +330,14 @@ void node_has(const char *path, const char *text)
     assert_string_equal(data, text);
 }
 
+struct Stat stat_of(const char *path)
+{
+    struct Stat stat;
+
+    ok(admin_exists(admin, path, &stat));
+    return stat;
+}
+
 struct zkr_counters session_stats(zkr_session *s)
 {
     struct zkr_counters all = ZKR_COUNTERS_INIT;

@@ -67,6 +67,7 @@ extern zkr_grant *nil;
 
 zkr_grant *acquire(zkr_mutex *m);
 void release(zkr_grant *g);
+SCOPED(zkr_grant, held, release) /* until the block ends */
 /* Tells whether the result of a release is a success. It is also one that the
  * deletion goes on, if the release has waited for the answer of a busy server
  * as long as the session says. */
@@ -131,6 +132,7 @@ size_t count_children(const char *path);
 void delete_nth_child(const char *path, size_t n);
 /* The data of a node are that text. */
 void node_has(const char *path, const char *text);
+struct Stat stat_of(const char *path);
 /* Until the server has that many watches, of all sessions. */
 void wait_watches(int count);
 

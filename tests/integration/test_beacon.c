@@ -93,7 +93,7 @@ static const struct harm {
 /* The lock is held all the time, on a quick link. */
 TEST_ROWS(a_beacon_that_fails_costs_own_writes, harms, h)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     for (int round = 0; round < 2; round++) {
         shares(writes_it);
@@ -104,15 +104,13 @@ TEST_ROWS(a_beacon_that_fails_costs_own_writes, harms, h)
         h->end();
     }
     shares(writes_it);
-    release(g);
 }
 
 TEST(a_beacon_that_others_write_in_a_loop_is_a_beacon)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     shares(writes_it_in_a_loop);
     others_leave_it_alone();
     wait_grant_state(g, ZKR_GRANT_HELD);
-    release(g);
 }

@@ -14,7 +14,7 @@ FIXTURE(onlooker_setup, onlooker_teardown)
 
 TEST(another_token_breaks_nothing)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
     assert_int_equal(zkr_participants_break(s, zkr_grant_node(g), token + 1, 0),
@@ -23,7 +23,6 @@ TEST(another_token_breaks_nothing)
                      ZKR_ENOTHELD);
     assert_non_null(strstr(zkr_error_detail(), zkr_grant_node(g)));
     wait_verified(g);
-    release(g);
 }
 
 /* The name is the same, the holder is another. */
@@ -82,11 +81,10 @@ TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_LOST);
     zkr_grant_free(g);
-    zkr_grant *next = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
+    AUTO(held) next = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
     proxy_heal(proxy);
     assert_int_equal(call_join(&c), ZKR_OK);
     wait_verified(next);
-    release(next);
 }
 
 /* A delete that waits in a session that ends is not sent in the next one

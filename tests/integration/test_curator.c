@@ -122,7 +122,7 @@ TEST(all_that_a_session_creates_has_its_acl)
     AUTO(session) guarded = open_session_with(
         OPTS(session, .chroot = "/tests/acl", .acl = "ip:127.0.0.1:cdrwa"));
     AUTO(rwlock) l = NEW(rwlock, guarded, "/a/lock", NULL);
-    zkr_grant *g = write_lock(l);
+    AUTO(held) g = write_lock(l);
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(admin_get_acl(admin, made[i], acl, sizeof(acl)), ZOK);
         assert_string_equal(acl, "ip:127.0.0.1:31");
@@ -133,7 +133,6 @@ TEST(all_that_a_session_creates_has_its_acl)
     /* The ACL of existing nodes does not change. */
     assert_int_equal(admin_get_acl(admin, "/tests/acl", acl, sizeof(acl)), ZOK);
     assert_string_equal(acl, "world:anyone:31");
-    release(g);
 }
 
 /* -- what Curator has no test for ----------------------------------------- */

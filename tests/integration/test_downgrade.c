@@ -29,11 +29,10 @@ static int by_downgrading(zkr_lockable *arg, int64_t timeout_ms,
     return zkr_rwlock_downgrade(c->lock, c->writing, ret_grant);
 }
 
-/* Returns when the proxy has done that to the first such operation. */
-static void downgrade_until(int32_t op, enum proxy_action action,
-                            struct waiter *w, struct change *c)
+/* Returns when the proxy has held up the first such operation. */
+static void downgrade_until(int32_t op, struct waiter *w, struct change *c)
 {
-    proxy_rule(proxy, op, 1, action);
+    proxy_rule(proxy, op, 1, PROXY_HOLD_REQUEST);
     waiter_start_by(w, by_downgrading, c, 0);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
 }
@@ -82,13 +81,12 @@ TEST(a_downgrade_on_any_thread_is_for_the_owner_with_a_number)
     on_thread(downgrade_main, &c);
     ok(c.rc);
     zkr_grant_free(c.writing);
-    zkr_grant *found = GRANT(lockable_grant, nested,
-                             OPTS(acquire, .mode = ZKR_SHARED, .owner = 7));
+    struct zkr_acquire_opts *opts =
+        OPTS(acquire, .mode = ZKR_SHARED, .owner = 7);
+    zkr_grant *found = GRANT(lockable_grant, nested, opts);
     assert_ptr_equal(found, c.reading);
-    assert_int_equal(
-        zkr_lockable_grant(
-            nested, OPTS(acquire, .mode = ZKR_SHARED, .owner = 8), &found),
-        ZKR_ENOTOWNER);
+    opts->owner = 8;
+    assert_int_equal(zkr_lockable_grant(nested, opts, &found), ZKR_ENOTOWNER);
     assert_int_equal(acquire_of(nested, 7, ZKR_EXCLUSIVE, &found), ZKR_EDEADLK);
     release(c.reading);
 }
@@ -112,8 +110,7 @@ TEST(a_read_under_a_write_keeps_writers_out)
         assert_int_equal(count_children(dir), 2);
         still_waits(&writer);
         assert_int_equal(zkr_grant_check(reading), ZKR_OK);
-        release(reading);
-        release(granted(&writer));
+        release(hand_on(reading, &writer));
     }
 }
 
@@ -160,26 +157,21 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
         release(reader.grant);
         still_waits(&writer);
         still_waits(&late);
-        release(reading);
-        release(granted(&writer));
+        release(hand_on(reading, &writer));
         release(granted(&late));
     }
 }
 
 TEST(the_reader_stands_at_the_place_of_the_writer)
 {
-    zkr_grant *writing = write_lock(lock);
-    zkr_grant *reading = read_lock(lock);
-    struct Stat stat;
+    AUTO(held) writing = write_lock(lock);
+    AUTO(held) reading = read_lock(lock);
+    struct Stat stat = stat_of(node_of(reading));
 
-    assert_non_null(
-        strstr(zkr_grant_node(reading),
-               textf("-__READ__%010lld", (long long)sequence_of(writing))));
-    assert_int_equal(admin_exists(admin, node_of(reading), &stat), ZOK);
+    assert_has(zkr_grant_node(reading),
+               textf("-__READ__%010lld", (long long)sequence_of(writing)));
     assert_true(stat.ephemeralOwner == zkr_session_id(s));
     assert_int_not_equal(stat.dataLength, 0); /* the owner record */
-    release(reading);
-    release(writing);
 }
 
 /* The writer that waits has its token already: ours must be below it. */
@@ -279,7 +271,7 @@ TEST(a_reader_that_is_there_already_is_counted)
 {
     AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
     zkr_grant *writing = write_lock(l);
-    zkr_grant *reading = read_lock(l);
+    AUTO(held) reading = read_lock(l);
 
     be_quiet(writing);
     zkr_grant *again = GRANT(rwlock_downgrade, l, writing);
@@ -290,15 +282,12 @@ TEST(a_reader_that_is_there_already_is_counted)
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
     release(again);
     is_refused(by_writing);
-    release(reading);
 }
 
 static void downgrade_inside(zkr_session *session,
                              const struct zkr_session_event *e, void *arg)
 {
-    struct change *c = arg;
-
-    c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
+    (void)downgrade_main(arg);
 }
 
 /* The read grant is only counted there. But the write grant could not be given
@@ -310,20 +299,19 @@ TEST(a_callback_does_not_downgrade)
     AUTO(session) looping =
         open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
                                .chroot = root[0] == '\0' ? NULL : root));
-    c.lock = new_rwlock(looping, ZKR_REENTRANT);
+    AUTO(rwlock) l = c.lock = new_rwlock(looping, ZKR_REENTRANT);
     c.writing = write_lock(c.lock);
     zkr_grant *reading = read_lock(c.lock);
-    zkr_listener *l =
+    zkr_listener *listener =
         MADE(listener, session_listen, looping, downgrade_inside, &c);
     ok(zkr_session_dispatch(looping));
     assert_int_equal(c.rc, ZKR_EDEADLK);
     assert_null(c.reading);
     assert_int_equal(zkr_grant_depth(reading), 1);
     assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
-    zkr_listener_free(l);
+    zkr_listener_free(listener);
     release(reading);
     release(c.writing);
-    zkr_rwlock_free(c.lock);
 }
 
 TEST(only_the_owner_downgrades_a_reentrant_lock)
@@ -362,10 +350,9 @@ TEST(a_grant_of_no_thread_is_downgraded_by_any)
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
 
         ok(zkr_rwlock_acquire_write_async(l, -1, record_acquire, r, NULL));
-        zkr_grant *reading = downgrade(l, recorded_grant(r, i));
+        AUTO(held) reading = downgrade(l, recorded_grant(r, i));
         zkr_grant_free(recorded_grant(r, i));
         assert_int_equal(zkr_rwlock_acquire_write(l, -1, &nil), ZKR_EDEADLK);
-        release(reading);
     }
 }
 
@@ -432,7 +419,7 @@ TEST(a_release_at_the_same_time_lets_nobody_in)
     struct waiter w;
 
     queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REQUEST, &w, &c);
+    downgrade_until(ZOO_CREATE2_OP, &w, &c);
     ok(zkr_grant_release_async(c.writing, NULL, NULL));
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -458,9 +445,7 @@ TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded)
 
         queue_up(&writer, by_writing, rival);
         be_quiet(c.writing);
-        proxy_rule(proxy, held_up[i], 1, PROXY_HOLD_REQUEST);
-        waiter_start_by(&w, by_downgrading, &c, 0);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        downgrade_until(held_up[i], &w, &c);
         assert_int_equal(admin_delete(admin, node_of(c.writing)), ZOK);
         if (held_up[i] == ZOO_CREATE2_OP) /* it holds before we are there */
             AWAIT(waiter_is_done(&writer));
@@ -491,7 +476,7 @@ TEST(a_directory_deleted_under_it_is_a_loss)
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter w;
 
-    downgrade_until(ZOO_CREATE2_OP, PROXY_HOLD_REQUEST, &w, &c);
+    downgrade_until(ZOO_CREATE2_OP, &w, &c);
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_ELOST);
@@ -506,16 +491,14 @@ TEST(a_reader_deleted_at_once_is_put_there_again)
     struct change c = { .lock = lock, .writing = write_lock(lock) };
     struct waiter writer;
     struct waiter w;
-    char *name;
 
     queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_GETCHILDREN2_OP, PROXY_HOLD_REQUEST, &w, &c);
+    downgrade_until(ZOO_GETCHILDREN2_OP, &w, &c);
     wait_children(dir, 3);
     for (size_t i = 0; i < 2; i++) { /* two of the same number */
-        name = nth_child(dir, i);
+        AUTO(text) name = nth_child(dir, i);
         if (strstr(name, "__READ__") != NULL)
             ok(admin_delete(admin, textf("%s/%s", dir, name)));
-        free(name);
     }
     assert_int_equal(count_children(dir), 2);
     proxy_release(proxy);

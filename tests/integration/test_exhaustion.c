@@ -72,13 +72,12 @@ TEST(tokens_grow_across_the_end_of_an_epoch)
     AUTO(session) s = open_session();
     AUTO(mutex) m = new_mutex(s, EPOCH);
     for (int i = 0; i < 20; i++) {
-        zkr_grant *g = acquire(m);
+        AUTO(held) g = acquire(m);
 
         if (i == 0)
             assert_true(zkr_grant_token(g) < last);
         assert_true(zkr_grant_token(g) > token);
         token = zkr_grant_token(g);
-        release(g);
     }
     assert_true(token > last);
 }

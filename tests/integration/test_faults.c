@@ -61,10 +61,9 @@ TEST(an_acquire_again_is_one_request)
     release(acquire(m)); /* the directory is watched by now */
     for (int i = 0; i < 3; i++) {
         proxy_reset_counts(proxy);
-        zkr_grant *g = acquire(m);
+        AUTO(held) g = acquire(m);
         assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1);
         assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
-        release(g);
     }
 }
 
@@ -75,10 +74,9 @@ TEST(a_search_that_is_interrupted_goes_on)
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
     proxy_rule(proxy, ZOO_MULTI_OP, 2, PROXY_DROP_REPLY);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(count_children(path), 1);
-    release(g);
 }
 
 TEST(a_release_without_waiting_or_a_connection_is_confirmed)
@@ -160,10 +158,9 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
 TEST(a_create_of_a_session_that_moved_is_searched_for)
 {
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZSESSIONMOVED);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
     assert_int_equal(count_children(path), 1);
-    release(g);
 }
 
 /* A single server answers -12, which is in no header of the client, to a
@@ -266,14 +263,13 @@ TEST(a_holder_believes_the_event_that_its_node_is_deleted)
 TEST(a_revocation_request_waits_for_its_listener)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "__REVOKE__"), ZOK);
     AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) == 1); /* by itself */
     ok(zkr_grant_listen(g, record_grant, r));
     assert_int_equal(recorded(r, 0), 100);
     ok(zkr_grant_listen(g, NULL, NULL));
-    release(g);
 }
 
 static size_t count_watches(void)

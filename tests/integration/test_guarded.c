@@ -16,6 +16,14 @@ static char data[96]; /* a node with the text "old", as the admin knows it */
 /* So many transactions are not taken by the client; see meson.build. */
 static atomic_int not_now;
 
+/* What callbacks were told. */
+static struct {
+    struct recorder *recorder;
+    zkr_grant *grant;
+    int waited; /* what a call that waits returned inside */
+    struct zkr_stat stat;
+} told;
+
 static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
 {
     atomic_store(&victim_id, 0);
@@ -26,8 +34,17 @@ static int setup_with(uint32_t flags, uint32_t timeout_ms, const char *auth)
     (void)usual_setup_two_with(
         OPTS(session, .session_timeout_ms = timeout_ms, .flags = flags,
              .auth_scheme = auth == NULL ? NULL : "digest", .auth = auth));
-    (void)snprintf(data, sizeof(data), "%s-data", path);
+    PRINT(data, "%s-data", path);
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    told.recorder = recorder_new();
+    told.grant = NULL;
+    return 0;
+}
+
+static int teardown(void)
+{
+    (void)usual_teardown();
+    recorder_free(told.recorder);
     return 0;
 }
 
@@ -46,7 +63,7 @@ static int auth_setup(void)
     return setup_with(ZKR_SESSION_NO_LEASE, LONG_MS, "smith:secret");
 }
 
-FIXTURE(quiet_setup, usual_teardown)
+FIXTURE(quiet_setup, teardown)
 
 static int set(zkr_grant *g, const char *text)
 {
@@ -55,23 +72,32 @@ static int set(zkr_grant *g, const char *text)
 }
 
 /* In one transaction. */
-static int set_often(int times, zkr_grant *g, const char *node,
-                     const char *text, int32_t version, int64_t timeout_ms,
-                     zkr_txn_fn fn, void *user)
+static int set_often(int times, zkr_grant *g, const char *text, int32_t version,
+                     int64_t timeout_ms, zkr_txn_fn fn, void *user)
 {
     AUTO(txn) t = NULL;
     int rc = zkr_txn_new_guarded(g, &t);
 
     while (rc == ZKR_OK && times-- > 0)
-        rc = zkr_txn_set(t, node, text, strlen(text), version);
+        rc = zkr_txn_set(t, data, text, strlen(text), version);
     return rc == ZKR_OK ? zkr_txn_commit_async(t, timeout_ms, fn, user) : rc;
 }
 
-static int set_async(zkr_grant *g, const char *node, const char *text,
-                     int32_t version, int64_t timeout_ms, zkr_txn_fn fn,
-                     void *user)
+static void on_told(int error, zkr_txn *txn, void *user)
 {
-    return set_often(1, g, node, text, version, timeout_ms, fn, user);
+    const struct zkr_stat *stat = zkr_txn_stat(txn, 0);
+
+    if (told.grant != NULL)
+        told.waited = set(told.grant, "inside");
+    if (stat != NULL)
+        told.stat = *stat;
+    recorder_add(told.recorder, error, stat != NULL);
+}
+
+static int set_async(zkr_grant *g, const char *text, int32_t version,
+                     int64_t timeout_ms)
+{
+    return set_often(1, g, text, version, timeout_ms, on_told, NULL);
 }
 
 static const char *child(const char *name)
@@ -81,29 +107,27 @@ static const char *child(const char *name)
 
 /* -- while held ----------------------------------------------------------- */
 
-TEST_WITH(a_holder_sets_creates_and_deletes, setup, usual_teardown)
+TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
 {
     zkr_grant *g = acquire(m);
-    struct Stat first;
-    struct Stat stat;
     int32_t version;
 
     ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, &version));
     node_has(data, "new");
     assert_int_equal(version, 1);
-    assert_int_equal(admin_exists(admin, data, &first), ZOK);
+    struct Stat first = stat_of(data);
     AUTO(txn) t = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_set(t, data, NULL, 0, version));
     ok(zkr_txn_commit(t, 0));
     const struct zkr_stat *second = zkr_txn_stat(t, 0);
     node_has(data, "");
-    assert_int_equal(admin_exists(admin, data, &stat), ZOK);
+    struct Stat stat = stat_of(data);
     assert_int_equal(second->version, stat.version);
     assert_true(second->czxid == stat.czxid && second->mzxid == stat.mzxid);
     assert_true(second->mzxid > first.mzxid &&
                 first.mzxid > zkr_grant_token(g));
     ok(zkr_grant_guarded_create(g, child("made"), "abc", 3, -1));
-    assert_int_equal(admin_exists(admin, child("made"), &stat), ZOK);
+    stat = stat_of(child("made"));
     assert_int_equal(stat.dataLength, 3);
     assert_int_equal(stat.ephemeralOwner, 0);
     ok(zkr_grant_guarded_delete(g, child("made"), 0, SOON_MS));
@@ -117,9 +141,9 @@ static void refuses(int rc, int expected, zkr_grant *g)
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
 }
 
-TEST_WITH(errors_of_the_write_are_told_apart, setup, usual_teardown)
+TEST_WITH(errors_of_the_write_are_told_apart, setup, teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     ok(zkr_grant_guarded_create(g, child("kept"), NULL, 0, SOON_MS));
     refuses(zkr_grant_guarded_create(g, child("kept"), "x", 1, SOON_MS),
@@ -148,7 +172,6 @@ TEST_WITH(errors_of_the_write_are_told_apart, setup, usual_teardown)
     refuses(set(g, "x"), ZNOAUTH, g);
     assert_non_null(strstr(zkr_error_detail(), data));
     node_has(data, "old");
-    release(g);
 }
 
 TEST(a_write_that_cannot_be_is_refused_at_once)
@@ -206,21 +229,19 @@ TEST(a_write_after_the_node_was_deleted_is_refused)
         assert_true(++tries < 20);
 }
 
-TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup,
-          usual_teardown)
+TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
     expire(s);
     int rc = set(g, "late"); /* it may have been on its way */
     assert_true(rc == ZKR_ELOST || rc == ZKR_EUNKNOWN);
-    zkr_grant *next = acquire(rival);
+    AUTO(held) next = acquire(rival);
     ok(set(next, "next"));
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
     node_has(data, "next");
     zkr_grant_free(g);
-    release(next);
 }
 
 /* -- nobody can tell ------------------------------------------------------ */
@@ -244,62 +265,34 @@ TEST(a_write_given_up_is_not_sent_again)
     node_has(data, "old");
 }
 
-struct told {
-    struct recorder *recorder;
-    zkr_grant *grant;
-    int waited; /* what a call that waits returned inside */
-    struct zkr_stat stat;
-};
-
-static void on_told(int error, zkr_txn *txn, void *user)
-{
-    const struct zkr_stat *stat = zkr_txn_stat(txn, 0);
-    struct told *t = user;
-
-    if (t->grant != NULL)
-        t->waited = set(t->grant, "inside");
-    if (stat != NULL)
-        t->stat = *stat;
-    recorder_add(t->recorder, error, stat != NULL);
-}
-
-static void told_is(struct told *t, size_t i, int error, bool with_stat)
-{
-    is_recorded(t->recorder, i, error, with_stat);
-}
-
 TEST(a_suspended_grant_writes_when_the_connection_is_back)
 {
-    struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
 
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
-    ok(set_async(g, data, "new", 0, -1, on_told, &t));
+    ok(set_async(g, "new", 0, -1));
     proxy_heal(proxy);
-    told_is(&t, 0, ZKR_OK, true);
+    is_recorded(told.recorder, 0, ZKR_OK, true);
     node_has(data, "new");
     release(g);
-    recorder_free(t.recorder);
 }
 
-TEST_WITH(in_doubt_the_servers_decide, setup, usual_teardown)
+TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
 {
-    struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
 
     proxy_freeze(proxy);
     wait_grant_state(g, ZKR_GRANT_UNSURE);
-    ok(set_async(g, data, "new", -1, -1, on_told, &t));
+    ok(set_async(g, "new", -1, -1));
     proxy_heal(proxy);
-    int code = recorded(t.recorder, 0);
+    int code = recorded(told.recorder, 0);
     if (code == ZKR_OK) /* mostly the session is over by now */
         node_has(data, "new");
     else
         assert_true(code == ZKR_EUNKNOWN || code == ZKR_ELOST);
     zkr_grant_free(g);
     settle(s);
-    recorder_free(t.recorder);
 }
 
 /* -- without waiting ------------------------------------------------------ */
@@ -309,10 +302,7 @@ TEST_WITH(in_doubt_the_servers_decide, setup, usual_teardown)
 TEST(a_write_that_is_put_off_can_be_taken_back)
 {
     struct zkr_retry patient = ZKR_RETRY_FOREVER_INIT(60000);
-    struct told t = { .recorder = recorder_new() };
-    zkr_session *other = NULL;
-
-    other =
+    zkr_session *other =
         open_to(proxy_hosts(proxy),
                 OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = patient));
     AUTO(mutex) lock = new_mutex(other, path);
@@ -321,14 +311,13 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
                      ZKR_EUNREACHABLE);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
-    ok(set_async(g, data, "new", -1, -1, on_told, &t));
+    ok(set_async(g, "new", -1, -1));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     settle(other);
     close_session(other);
-    told_is(&t, 0, ZKR_ECLOSED, false);
+    is_recorded(told.recorder, 0, ZKR_ECLOSED, false);
     node_has(data, "old");
     zkr_grant_free(g);
-    recorder_free(t.recorder);
 }
 
 /* Our node may not be read, so it can guard nothing; but the lock is held. */
@@ -338,12 +327,11 @@ TEST(a_guard_that_may_not_be_read_is_no_loss)
         session, .acl = "world:anyone:cdw", .flags = ZKR_SESSION_NO_LEASE));
     AUTO(mutex) lock = new_mutex(closed, path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    zkr_grant *g = acquire(lock);
+    AUTO(held) g = acquire(lock);
     assert_int_equal(set(g, "new"), ZNOAUTH);
     node_has(data, "old");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
     assert_int_equal(zkr_grant_verify(g, SOON_MS), ZNOAUTH); /* at once */
-    release(g);
 }
 
 /* With more of them, the client's own pipe would be full. */
@@ -358,92 +346,81 @@ static void on_one_of_many(int error, zkr_txn *txn, void *user)
 
 TEST(so_many_at_once_go_one_after_the_other)
 {
-    zkr_grant *g = acquire(m);
-    atomic_int made;
+    AUTO(held) g = acquire(m);
+    atomic_int made = 0;
 
-    atomic_init(&made, 0);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     for (int i = 0; i < MANY; i++)
-        ok(set_async(g, data, "x", -1, -1, on_one_of_many, &made));
+        ok(set_often(1, g, "x", -1, -1, on_one_of_many, &made));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_release(proxy);
     assert_true(COMES(atomic_load(&made) == MANY, 3 * SOON_MS));
     assert_in_range(proxy_max_in_flight(proxy), 2, AT_THE_SAME_TIME);
-    release(g);
 }
 
 TEST(callbacks_tell_the_outcome)
 {
-    struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
 
-    t.grant = g;
-    ok(set_async(g, data, "new", 0, 0, on_told, &t));
-    told_is(&t, 0, ZKR_OK, true);
-    assert_int_equal(t.waited, ZKR_EDEADLK);
-    assert_int_equal(t.stat.version, 1);
-    ok(set_async(g, data, "x", 0, 0, on_told, &t));
-    told_is(&t, 1, ZBADVERSION, false);
+    told.grant = g;
+    ok(set_async(g, "new", 0, 0));
+    is_recorded(told.recorder, 0, ZKR_OK, true);
+    assert_int_equal(told.waited, ZKR_EDEADLK);
+    assert_int_equal(told.stat.version, 1);
+    ok(set_async(g, "x", 0, 0));
+    is_recorded(told.recorder, 1, ZBADVERSION, false);
     AUTO(txn) other = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_create(other, child("made"), "", 0, NULL));
     ok(zkr_txn_delete(other, child("made"), 0));
-    ok(zkr_txn_commit_async(other, -1, on_told, &t));
-    told_is(&t, 2, ZKR_OK, false);
+    ok(zkr_txn_commit_async(other, -1, on_told, NULL));
+    is_recorded(told.recorder, 2, ZKR_OK, false);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
     struct stopwatch *w = stopwatch_start();
-    ok(set_async(g, data, "y", -1, 200, on_told, &t));
-    told_is(&t, 3, ZKR_EUNKNOWN, false);
-    assert_true(
-        stopwatch_says(w, 200, LONG_MS / 4)); /* the connection is there */
+    ok(set_async(g, "y", -1, 200));
+    is_recorded(told.recorder, 3, ZKR_EUNKNOWN, false);
+    assert_true(stopwatch_says(w, 200, LONG_MS / 4)); /* it is connected */
     proxy_release(proxy);
     release(g);
-    assert_int_equal(set_async(NULL, data, "z", -1, 200, on_told, &t),
-                     ZKR_EINVAL);
+    assert_int_equal(set_async(NULL, "z", -1, 200), ZKR_EINVAL);
     settle(s);
-    assert_int_equal(recorder_count(t.recorder), 4);
-    recorder_free(t.recorder);
+    assert_int_equal(recorder_count(told.recorder), 4);
 }
 
 /* The grant may be freed before its writes have been answered. */
-TEST_WITH(a_write_before_a_release_is_made_before_it, setup, usual_teardown)
+TEST_WITH(a_write_before_a_release_is_made_before_it, setup, teardown)
 {
-    struct told t = { .recorder = recorder_new() };
-
     for (int i = 0; i < 20; i++) {
         zkr_grant *g = acquire(m);
         const char *text = textf("%d", i);
 
-        ok(set_async(g, data, text, -1, 0, on_told, &t));
+        ok(set_async(g, text, -1, 0));
         zkr_grant_free(g);
-        told_is(&t, (size_t)i, ZKR_OK, true);
+        is_recorded(told.recorder, (size_t)i, ZKR_OK, true);
         node_has(data, text);
     }
-    recorder_free(t.recorder);
 }
 
 /* Writes that are under way at the end are reported before the close
  * returns. */
 TEST(a_close_ends_what_is_under_way)
 {
-    struct told t = { .recorder = recorder_new() };
     zkr_grant *g = acquire(m);
 
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
-    ok(set_async(g, data, "a", -1, -1, on_told, &t));
-    ok(set_async(g, data, "b", -1, -1, on_told, &t));
+    ok(set_async(g, "a", -1, -1));
+    ok(set_async(g, "b", -1, -1));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     (void)zkr_session_close(s);
     s = NULL;
     zkr_grant_free(g);
-    assert_int_equal(recorder_count(t.recorder), 2);
-    told_is(&t, 0, ZKR_EUNKNOWN, false);
-    told_is(&t, 1, ZKR_EUNKNOWN, false);
-    recorder_free(t.recorder);
+    assert_int_equal(recorder_count(told.recorder), 2);
+    is_recorded(told.recorder, 0, ZKR_EUNKNOWN, false);
+    is_recorded(told.recorder, 1, ZKR_EUNKNOWN, false);
 }
 
 /* -- other locks, other sessions ------------------------------------------ */
 
-TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, usual_teardown)
+TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
 {
     AUTO(rwlock) l = NEW(rwlock, s, path, NULL);
     zkr_grant *writing = GRANT(rwlock_acquire_write, l, SOON_MS);
@@ -461,7 +438,7 @@ TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, usual_teardown)
     node_has(data, "read");
 }
 
-TEST_WITH(paths_are_below_the_chroot, setup, usual_teardown)
+TEST_WITH(paths_are_below_the_chroot, setup, teardown)
 {
     AUTO(session) inner = open_session_with(
         OPTS(session, .session_timeout_ms = SESSION_MS, .chroot = data));
@@ -479,8 +456,7 @@ TEST_WITH(paths_are_below_the_chroot, setup, usual_teardown)
 
 /* After a reconnect the credentials may be refused until a request has been
  * answered; a write waits for that. */
-TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup,
-          usual_teardown)
+TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -504,9 +480,9 @@ TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup,
 /* Otherwise no request would be sent any more, and the write would never be
  * made. */
 TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
-          usual_teardown)
+          teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
@@ -515,7 +491,6 @@ TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
     ok(set(g, "new"));
     assert_true(proxy_rule_done(proxy));
     node_has(data, "new");
-    release(g);
 }
 
 /* -- the client's transaction of two -------------------------------------- */
@@ -533,9 +508,9 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
     return ZKR__ZK_NOT_NOW;
 }
 
-TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, usual_teardown)
+TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     atomic_store(&not_now, 3);
     ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, NULL));
@@ -546,11 +521,10 @@ TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, usual_teardown)
                      ZKR_EUNREACHABLE);
     atomic_store(&not_now, 0);
     node_has(data, "new");
-    release(g);
 }
 
 /* The result of a request that was never sent is known. */
-TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, usual_teardown)
+TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, teardown)
 {
     AUTO(grant) g = acquire(m);
 
@@ -563,8 +537,7 @@ TEST_WITH(a_write_that_is_never_taken_was_not_made, setup, usual_teardown)
 
 /* Regression: the handle expired between the check of its state and the call;
  * the client freed memory that it did not own, and aborted the process. */
-TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup,
-          usual_teardown)
+TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup, teardown)
 {
     zkr_grant *g = acquire(m);
 
@@ -589,7 +562,7 @@ struct storm {
     zkr_session *session;
     zkr_mutex *mutex;
     pthread_t thread;
-    char node[96];
+    long started; /* so many callbacks will come; of its thread */
     atomic_long answered;
     atomic_long made;
     atomic_bool stop;
@@ -603,38 +576,26 @@ static void on_storm(int error, zkr_txn *txn, void *user)
     (void)atomic_fetch_add(&storm->made, error == ZKR_OK);
 }
 
-/* Writes until the lock is lost; returns how many callbacks will come. */
-static long write_on(struct storm *storm, zkr_grant *g)
-{
-    char token[32];
-    long started = 0;
-    int len = snprintf(token, sizeof(token), "%020lld",
-                       (long long)zkr_grant_token(g));
-    int rc = ZKR_OK;
-
-    while (rc != ZKR_ELOST && !atomic_load(&storm->stop)) {
-        for (int i = 0; i < STORM_BURST; i++)
-            started += set_often(i % 2 == 0 ? 1 : 20, g, storm->node, token, -1,
-                                 -1, on_storm, storm) == ZKR_OK;
-        rc = zkr_grant_guarded_set(g, storm->node, token, (size_t)len, -1, -1,
-                                   NULL);
-    }
-    return started;
-}
-
+/* Writes until the lock is lost, and takes it again. */
 static void *storm_main(void *arg)
 {
     struct storm *storm = arg;
-    long *started = calloc(1, sizeof(*started));
 
-    while (started != NULL && !atomic_load(&storm->stop)) {
+    while (!atomic_load(&storm->stop)) {
         AUTO(grant) g = NULL;
-
-        if (zkr_mutex_acquire(storm->mutex, 1000, &g) != ZKR_OK)
+        int rc = zkr_mutex_acquire(storm->mutex, 1000, &g);
+        if (rc != ZKR_OK)
             continue;
-        *started += write_on(storm, g);
+        const char *token = textf("%020lld", (long long)zkr_grant_token(g));
+        while (rc != ZKR_ELOST && !atomic_load(&storm->stop)) {
+            for (int i = 0; i < STORM_BURST; i++)
+                storm->started += set_often(i % 2 == 0 ? 1 : 20, g, token, -1,
+                                            -1, on_storm, storm) == ZKR_OK;
+            rc = zkr_grant_guarded_set(g, data, token, strlen(token), -1, -1,
+                                       NULL);
+        }
     }
-    return started;
+    return NULL;
 }
 
 static void start_storm(struct storm *storm, int i)
@@ -647,20 +608,17 @@ static void start_storm(struct storm *storm, int i)
                                .auth_scheme = logs_in ? "digest" : NULL,
                                .auth = logs_in ? "smith:secret" : NULL));
     storm->mutex = new_mutex(storm->session, path);
-    (void)snprintf(storm->node, sizeof(storm->node), "%s", data);
     storm->thread = thread_start(storm_main, storm);
 }
 
 static void stop_storm(struct storm *storm)
 {
     atomic_store(&storm->stop, true);
-    long *started = thread_join(storm->thread);
+    thread_join(storm->thread);
     (void)zkr_session_close(storm->session);
     zkr_mutex_free(storm->mutex);
-    assert_non_null(started);
-    assert_int_equal(atomic_load(&storm->answered), *started);
-    assert_true(*started >= atomic_load(&storm->made));
-    free(started);
+    assert_int_equal(atomic_load(&storm->answered), storm->started);
+    assert_true(storm->started >= atomic_load(&storm->made));
 }
 
 static long made_by(struct storm *storms)
@@ -673,7 +631,7 @@ static long made_by(struct storm *storms)
 }
 
 /* A busy machine may need more of them for that many writes. */
-TEST_WITH(sessions_end_in_the_middle_of_writes, setup, usual_teardown)
+TEST_WITH(sessions_end_in_the_middle_of_writes, setup, teardown)
 {
     int expiries = (int)test_number("ZKR_TEST_EXPIRIES", 300);
     struct storm storms[STORM_SESSIONS];
@@ -693,7 +651,7 @@ TEST_WITH(sessions_end_in_the_middle_of_writes, setup, usual_teardown)
                                    zkr_session_id(victim)) == 0;
         assert_int_equal(admin_get(admin, data, now, sizeof(now)), ZOK);
         assert_true(strcmp(last, now) <= 0);
-        (void)snprintf(last, sizeof(last), "%s", now);
+        PRINT(last, "%s", now);
     }
     for (int i = 0; i < STORM_SESSIONS; i++)
         stop_storm(&storms[i]);

@@ -15,7 +15,7 @@ TEST_OF(claims_are_granted_one_after_the_other, .for_those = ASYNC)
     for (int i = 0; i < N; i++)
         ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
     for (size_t i = 0; i < N; i++) {
-        zkr_grant *g = recorded_grant(r, i);
+        AUTO(grant) g = recorded_grant(r, i);
         assert_int_equal(recorder_count(r), i + 1);
         assert_int_equal(zkr_grant_check(g), ZKR_OK);
         /* Those of one node have one token, and a count. */
@@ -25,7 +25,6 @@ TEST_OF(claims_are_granted_one_after_the_other, .for_those = ASYNC)
         last = zkr_grant_token(g);
         handoff = zkr_grant_handoff(g);
         ok(zkr_grant_release_async(g, NULL, NULL));
-        zkr_grant_free(g);
     }
     if (!has(SHARES)) /* else its node stays */
         wait_children(dir, 0);
