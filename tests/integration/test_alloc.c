@@ -103,20 +103,6 @@ static void give_back(zkr_grant *g)
     zkr_grant_free(g);
 }
 
-static void wait_for_outcome(struct recorder *r, bool granted)
-{
-    int code = 0;
-    int64_t value = 0;
-
-    assert_true(recorder_wait(r, 1, SOON_MS));
-    assert_true(recorder_get(r, 0, &code, &value));
-    if (!granted && code == ZKR_ECANCELED)
-        return;
-    assert_true(granted || code != ZKR_OK);
-    if (can(code, "asynchronous acquire"))
-        give_back((zkr_grant *)(intptr_t)value);
-}
-
 /* The holder has the lock alone, and once more if it is reentrant. */
 static void hold(void *lock, void *other)
 {
@@ -154,23 +140,24 @@ static void wait_behind(void *lock, const char *dir, bool cancels)
 
     if (!CAN(recipe->acquire(lock, SOON_MS, &g)))
         return;
-    bool asked =
-        CAN(recipe->acquire_async(lock, SOON_MS, record_acquire, outcomes,
-                                  has_node || cancels ? &request : NULL));
-    if (asked) {
-        int code = ZKR_ENOMEM;
-
-        if (has_node)
-            AWAIT(recorder_count(outcomes) > 0 || count_children(dir) == 2);
-        assert_true(
-            recorder_count(outcomes) == 0 ||
-            (recorder_get(outcomes, 0, &code, NULL) && code == ZKR_ENOMEM));
+    if (!CAN(recipe->acquire_async(lock, SOON_MS, record_acquire, outcomes,
+                                   has_node || cancels ? &request : NULL))) {
+        give_back(g);
+        return;
     }
-    if (asked && cancels)
+    if (has_node)
+        AWAIT(recorder_count(outcomes) > 0 || count_children(dir) == 2);
+    if (recorder_count(outcomes) > 0)
+        assert_int_equal(recorded(outcomes, 0), ZKR_ENOMEM);
+    if (cancels)
         (void)zkr_request_cancel(request);
     give_back(g);
-    if (asked)
-        wait_for_outcome(outcomes, !cancels);
+    int code = recorded(outcomes, 0);
+    if (cancels && code == ZKR_ECANCELED)
+        return;
+    assert_true(!cancels || code != ZKR_OK);
+    if (can(code, "asynchronous acquire"))
+        give_back(recorded_grant(outcomes, 0));
 }
 
 static void use_lock(void *lock, void *other, const char *dir)
@@ -203,75 +190,53 @@ static void use_recipe(zkr_session *s)
     recipe->free(lock);
 }
 
-static void use_rwlock(zkr_session *s, const char *name, uint32_t retain_ms)
-{
-    AUTO(rwlock) l = NULL;
-    zkr_grant *write = NULL;
-    zkr_grant *read = NULL;
-
-    if (!CAN(zkr_rwlock_new(
-            s, a_path(name),
-            OPTS(lockable, .retain_ms = retain_ms, .label = "label"), &l)))
-        return;
-    if (CAN(zkr_rwlock_acquire_write(l, SOON_MS, &write))) {
-        if (!CAN(zkr_rwlock_downgrade(l, write, &read)))
-            read = write; /* as it was */
-        else
-            zkr_grant_free(write);
-        give_back(read);
-    }
-    if (CAN(zkr_rwlock_acquire_read(l, SOON_MS, &read)))
-        give_back(read);
-}
-
+/* The second one stays. */
 static void use_rwlocks(zkr_session *s)
 {
-    use_rwlock(s, "deep/rwlock", 0);
-    use_rwlock(s, "deep/rwlock-that-stays", FOR_EVER_MS);
-}
+    for (int i = 0; i < 2; i++) {
+        const char *path = a_path(i == 0 ? "deep/rwlock" : "deep/staying");
+        AUTO(rwlock) l = NULL;
+        zkr_grant *write = NULL;
+        zkr_grant *read = NULL;
 
-static void look_on(zkr_session *s, const char *path)
-{
-    struct zkr_participants *list = NULL;
-
-    if (CAN(zkr_participants_list(s, path, NULL, &list))) {
-        assert_int_equal(list->count, 1);
-        assert_true(list->items[0].holds);
-        zkr_participants_free(list);
+        if (!CAN(zkr_rwlock_new(s, path,
+                                OPTS(lockable, .label = "label",
+                                     .retain_ms = i == 0 ? 0 : FOR_EVER_MS),
+                                &l)))
+            continue;
+        if (CAN(zkr_rwlock_acquire_write(l, SOON_MS, &write))) {
+            if (!CAN(zkr_rwlock_downgrade(l, write, &read)))
+                read = write; /* as it was */
+            else
+                zkr_grant_free(write);
+            give_back(read);
+        }
+        if (CAN(zkr_rwlock_acquire_read(l, SOON_MS, &read)))
+            give_back(read);
     }
 }
 
-/* All or none, and without a thread that waits. */
-static void take_two(zkr_semaphore *sem)
+/* Two permits: both or none, and without a thread that waits. */
+static void use_semaphore(zkr_session *s)
 {
     AUTO(recorder) r = recorder_new();
+    AUTO(semaphore) sem = NULL;
     zkr_grant *grants[2];
-    int64_t count = 0;
-    int code = 0;
 
+    (void)a_path("semaphore/leases");
+    (void)a_path("semaphore/locks");
+    if (!CAN(zkr_semaphore_new(s, "/alloc/semaphore", 2,
+                               OPTS(lockable, .limit_path = "/alloc/limit"),
+                               &sem)))
+        return;
     if (CAN(zkr_semaphore_acquire_many(sem, 2, SOON_MS, grants))) {
         give_back(grants[0]);
         give_back(grants[1]);
     }
     if (CAN(zkr_semaphore_acquire_many_async(sem, 2, SOON_MS, record_grants, r,
                                              NULL))) {
-        assert_true(recorder_wait(r, 1, SOON_MS));
-        assert_true(recorder_get(r, 0, &code, &count));
-        assert_int_equal(count, can(code, "two leases") ? 2 : 0);
-    }
-}
-
-static void use_semaphore(zkr_session *s)
-{
-    zkr_semaphore *sem = NULL;
-
-    (void)a_path("semaphore/leases");
-    (void)a_path("semaphore/locks");
-    if (CAN(zkr_semaphore_new(s, "/alloc/semaphore", 2,
-                              OPTS(lockable, .limit_path = "/alloc/limit"),
-                              &sem))) {
-        take_two(sem);
-        zkr_semaphore_free(sem);
+        int code = recorded(r, 0);
+        is_recorded(r, 0, code, can(code, "two leases") ? 2 : 0);
     }
 }
 
@@ -302,11 +267,15 @@ static void use_barriers(zkr_session *s)
 }
 
 /* A term that is lost is followed by another campaign. */
-static void lead(zkr_leader *l)
+static void use_leader(zkr_session *s)
 {
+    AUTO(leader) l = NULL;
     zkr_grant *g = NULL;
 
-    if (!CAN(zkr_leader_campaign(l)) || !CAN(zkr_leader_wait(l, SOON_MS)) ||
+    if (!CAN(zkr_leader_new(s, a_path("leader"),
+                            OPTS(leader, .id = "id", .id_size = 2), NULL, NULL,
+                            &l)) ||
+        !CAN(zkr_leader_campaign(l)) || !CAN(zkr_leader_wait(l, SOON_MS)) ||
         !CAN(zkr_leader_grant(l, &g)))
         return;
     delete_nth_child(zkr_leader_path(l), 0);
@@ -316,69 +285,51 @@ static void lead(zkr_leader *l)
     (void)zkr_leader_leave(l);
 }
 
-static void use_leader(zkr_session *s)
-{
-    AUTO(leader) l = NULL;
-
-    if (!CAN(zkr_leader_new(s, a_path("leader"),
-                            OPTS(leader, .id = "id", .id_size = 2), NULL, NULL,
-                            &l)))
-        return;
-    lead(l);
-}
-
 static void use_participants(zkr_session *s)
 {
     const char *path = a_path("participants");
     AUTO(mutex) m = NULL;
-    zkr_grant *g = NULL;
+    AUTO(grant) g = NULL;
+    AUTO(participants) list = NULL;
 
-    if (CAN(zkr_mutex_new(s, path, NULL, &m)) &&
-        CAN(zkr_mutex_acquire(m, SOON_MS, &g))) {
-        look_on(s, path);
-        if (CAN(zkr_grant_listen(g, record_grant, events)) &&
-            CAN(zkr_participants_revoke(s, zkr_grant_node(g))))
-            (void)recorder_wait(events, 1, 100); /* not when it is ENOMEM */
-        if (CAN(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g),
-                                       SOON_MS)))
-            (void)zkr_grant_release(g);
-        else
-            ok(zkr_grant_release(g));
-        zkr_grant_free(g);
-    }
-}
-
-static void write_together(zkr_session *s, const char *path)
-{
-    AUTO(txn) t = NULL;
-
-    if (!CAN(zkr_txn_new(s, NULL, &t)))
+    if (!CAN(zkr_mutex_new(s, path, NULL, &m)) ||
+        !CAN(zkr_mutex_acquire(m, SOON_MS, &g)))
         return;
-    if (CAN(zkr_txn_check(t, path, ZKR_ANY_VERSION)) &&
-        CAN(zkr_txn_set(t, path, "ab", 2, ZKR_ANY_VERSION)) &&
-        CAN(zkr_txn_delete(t, path, ZKR_ANY_VERSION)) &&
-        CAN(zkr_txn_create(t, path, "abc", 3,
-                           OPTS(create, .acl = "world:anyone:cdrwa"))))
-        (void)CAN(zkr_txn_commit(t, SOON_MS));
+    if (CAN(zkr_participants_list(s, path, NULL, &list))) {
+        assert_int_equal(list->count, 1);
+        assert_true(list->items[0].holds);
+    }
+    if (CAN(zkr_grant_listen(g, record_grant, events)) &&
+        CAN(zkr_participants_revoke(s, zkr_grant_node(g))))
+        (void)recorder_wait(events, 1, 100); /* not when it is ENOMEM */
+    if (CAN(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g),
+                                   SOON_MS)))
+        (void)zkr_grant_release(g);
+    else
+        ok(zkr_grant_release(g));
 }
 
 static void use_client(zkr_session *s)
 {
     AUTO(recorder) answers = recorder_new();
     static const char *const path = "/alloc-client";
-    struct zkr_reply *reply = NULL;
+    AUTO(reply) reply = NULL;
+    AUTO(txn) t = NULL;
 
-    if (CAN(zkr_session_create(s, path, "a", 1, NULL, SOON_MS, NULL))) {
-        if (CAN(zkr_session_children(s, "/", SOON_MS, &reply)))
-            zkr_reply_free(reply);
-        if (CAN(zkr_session_get_async(s, path, SOON_MS, record_reply,
-                                      answers))) {
-            (void)can(recorded(answers, 0), "asynchronous get");
-        }
-        write_together(s, path);
-        if (!CAN(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS)))
-            ok(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS));
-    }
+    if (!CAN(zkr_session_create(s, path, "a", 1, NULL, SOON_MS, NULL)))
+        return;
+    (void)CAN(zkr_session_children(s, "/", SOON_MS, &reply));
+    if (CAN(zkr_session_get_async(s, path, SOON_MS, record_reply, answers)))
+        (void)can(recorded(answers, 0), "asynchronous get");
+    if (CAN(zkr_txn_new(s, NULL, &t)) &&
+        CAN(zkr_txn_check(t, path, ZKR_ANY_VERSION)) &&
+        CAN(zkr_txn_set(t, path, "ab", 2, ZKR_ANY_VERSION)) &&
+        CAN(zkr_txn_delete(t, path, ZKR_ANY_VERSION)) &&
+        CAN(zkr_txn_create(t, path, "abc", 3,
+                           OPTS(create, .acl = "world:anyone:cdrwa"))))
+        (void)CAN(zkr_txn_commit(t, SOON_MS));
+    if (!CAN(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS)))
+        ok(zkr_session_delete(s, path, ZKR_ANY_VERSION, SOON_MS));
 }
 
 static void use_listener(zkr_session *s)
@@ -407,22 +358,17 @@ static void open_another(zkr_session *unused)
 }
 
 /* What there is no memory for is told later. */
-static void watch(zkr_session *s, enum zkr_watch_what what)
-{
-    AUTO(recorder) calls = recorder_new();
-    zkr_watch *w = NULL;
-
-    if (CAN(zkr_session_watch(s, "/alloc", what, NULL, record_watch, calls,
-                              &w))) {
-        assert_true(recorder_wait(calls, 1, SOON_MS));
-        zkr_watch_free(w);
-    }
-}
-
 static void use_watches(zkr_session *s)
 {
-    watch(s, ZKR_WATCH_DATA);
-    watch(s, ZKR_WATCH_CHILDREN);
+    for (int i = 0; i < 2; i++) {
+        AUTO(recorder) calls = recorder_new();
+        AUTO(watch) w = NULL;
+
+        if (CAN(zkr_session_watch(s, "/alloc",
+                                  i == 0 ? ZKR_WATCH_DATA : ZKR_WATCH_CHILDREN,
+                                  NULL, record_watch, calls, &w)))
+            assert_true(recorder_wait(calls, 1, SOON_MS));
+    }
 }
 
 /* The next session of the same handle. */

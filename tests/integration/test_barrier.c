@@ -119,7 +119,7 @@ TEST(a_wait_ends_at_its_deadline_and_leaves_no_watch)
 
         assert_int_equal(zkr_barrier_wait(barrier, 1000), ZKR_ETIMEDOUT);
         assert_true(stopwatch_says(w, 1000, SESSION_MS / 2));
-        assert_non_null(strstr(zkr_error_detail(), path));
+        assert_has(zkr_error_detail(), path);
         assert_int_equal(zkr_barrier_wait(barrier, 0), ZKR_EBUSY);
         wait_watches(0);
     }
@@ -285,7 +285,7 @@ TEST(a_member_left_alone_goes_away_again)
 
         assert_int_equal(zkr_double_barrier_enter(member, 1000), ZKR_ETIMEDOUT);
         assert_true(stopwatch_says(w, 1000, SESSION_MS / 2));
-        assert_non_null(strstr(zkr_error_detail(), path));
+        assert_has(zkr_error_detail(), path);
         wait_children(path, 0);
         assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_EBUSY);
         wait_children(path, 0);

@@ -5,50 +5,38 @@
 
 enum { THREADS = 10, ROUNDS = 20 };
 
-struct user_of_lock {
-    zkr_mutex *mutex;
-    atomic_int failed;
-};
+static atomic_int failed;
 
-static void *use_lock(void *arg)
+static void *use_lock(void *mutex)
 {
-    struct user_of_lock *u = arg;
-
     for (int i = 0; i < ROUNDS; i++) {
-        zkr_grant *g = NULL;
+        AUTO(grant) g = NULL;
 
-        if (zkr_mutex_acquire(u->mutex, SOON_MS, &g) != ZKR_OK) {
-            u->failed++;
+        if (zkr_mutex_acquire(mutex, SOON_MS, &g) != ZKR_OK) {
+            failed++;
             continue;
         }
         sleep_ms(i % 3);
-        u->failed += zkr_grant_release(g) != ZKR_OK;
-        zkr_grant_free(g);
+        failed += zkr_grant_release(g) != ZKR_OK;
         sleep_ms(rand() % 20); /* long enough for it to be empty at times */
     }
     return NULL;
-}
-
-static bool is_gone(const char *path)
-{
-    return admin_exists(admin, path, NULL) == ZNONODE;
 }
 
 /* Curator testContainerCleanup; CURATOR-180 */
 TEST(directories_come_and_go_under_the_locks)
 {
     AUTO(session) s = open_session();
-    struct user_of_lock u = { .mutex = new_mutex(s, "/containers/a/lock") };
+    AUTO(mutex) m = new_mutex(s, "/containers/a/lock");
     pthread_t threads[THREADS];
 
     for (int i = 0; i < THREADS; i++)
-        threads[i] = thread_start(use_lock, &u);
+        threads[i] = thread_start(use_lock, m);
     for (int i = 0; i < THREADS; i++)
         thread_join(threads[i]);
-    assert_int_equal(u.failed, 0);
-    AWAIT(is_gone("/containers"));
-    release(acquire(u.mutex));
-    zkr_mutex_free(u.mutex);
+    assert_int_equal(failed, 0);
+    AWAIT(admin_exists(admin, "/containers", NULL) == ZNONODE);
+    release(acquire(m));
 }
 
 TEST(persistent_parents_stay)
@@ -60,7 +48,7 @@ TEST(persistent_parents_stay)
                         OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS));
     release(acquire(m));
     release(acquire(other));
-    AWAIT(is_gone("/containers"));
+    AWAIT(admin_exists(admin, "/containers", NULL) == ZNONODE);
     assert_int_equal(admin_exists(admin, "/persistent/lock", NULL), ZOK);
 }
 
@@ -82,7 +70,7 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
                                 OPTS(lockable, .flags = locks[i].flags));
         release(GRANT(rwlock_acquire_write, lock, SOON_MS));
     }
-    AWAIT(is_gone("/rw/container"));
+    AWAIT(admin_exists(admin, "/rw/container", NULL) == ZNONODE);
     assert_int_equal(admin_exists(admin, "/rw/persistent", NULL), ZOK);
     assert_int_equal(admin_exists(admin, "/rw/kazoo", NULL), ZOK);
 }

@@ -11,8 +11,7 @@
 static char lock_path[80];
 static zkr_counter *counter;
 
-static zkr_counter *new_counter(zkr_session *session,
-                                enum zkr_counter_flags flags)
+static zkr_counter *new_counter(zkr_session *session, uint32_t flags)
 {
     return NEW(counter, session, path, OPTS(counter, .flags = flags));
 }
@@ -31,26 +30,21 @@ static zkr_counter *new_promoted(zkr_session *session, uint32_t after)
 {
     make_parent();
     assert_int_equal(admin_create(admin, lock_path, ""), ZOK);
-    zkr_counter *c =
-        NEW(counter, session, path,
-            OPTS(counter, .lock_path = lock_path, .promote_after = after));
-    return c;
+    return NEW(counter, session, path,
+               OPTS(counter, .lock_path = lock_path, .promote_after = after));
 }
 
 static bool mutex_was_taken(void)
 {
-    struct Stat stat;
-
-    assert_int_equal(admin_exists(admin, lock_path, &stat), ZOK);
-    return stat.cversion > 0;
+    return stat_of(lock_path).cversion > 0;
 }
 
 static int setup(void)
 {
     (void)usual_setup();
     (void)strcat(path, "/number");
-    (void)snprintf(lock_path, sizeof(lock_path), "%s-lock", path);
-    counter = new_counter(s, (enum zkr_counter_flags)0);
+    PRINT(lock_path, "%s-lock", path);
+    counter = new_counter(s, 0);
     return 0;
 }
 
@@ -113,7 +107,7 @@ TEST(a_counter_counts)
 
 TEST(a_comparison_writes_only_over_what_it_expects)
 {
-    AUTO(counter) other = new_counter(s, (enum zkr_counter_flags)0);
+    AUTO(counter) other = new_counter(s, 0);
     int64_t found = -1;
 
     ok(zkr_counter_compare_and_set(counter, 1, 9, SOON_MS, &found));
@@ -166,8 +160,8 @@ TEST(data_that_is_no_number_is_told)
         assert_int_equal(admin_set(admin, path, bad[i]), ZOK);
         assert_int_equal(zkr_counter_get(counter, SOON_MS, &value, NULL),
                          ZKR_EDAMAGED);
-        assert_non_null(strstr(zkr_error_detail(), path));
-        assert_non_null(strstr(zkr_error_detail(), len));
+        assert_has(zkr_error_detail(), path);
+        assert_has(zkr_error_detail(), len);
         assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
                          ZKR_EDAMAGED);
         data_is(bad[i], strlen(bad[i]));
@@ -185,14 +179,12 @@ TEST(data_that_is_no_number_is_told)
 TEST(the_bytes_are_those_of_java)
 {
     AUTO(counter) four = new_counter(s, ZKR_COUNTER_INT32);
-    struct Stat stat;
 
     ok(zkr_counter_set(counter, 0x0102030405060708, ZKR_ANY_VERSION, SOON_MS));
     data_is("\1\2\3\4\5\6\7\x8", 8);
     assert_int_equal(add(counter, -0x0102030405060709), -1);
     data_is("\xff\xff\xff\xff\xff\xff\xff\xff", 8);
-    assert_int_equal(admin_exists(admin, path, &stat), ZOK);
-    assert_int_equal(stat.ephemeralOwner, 0);
+    assert_int_equal(stat_of(path).ephemeralOwner, 0);
     ok(zkr_counter_set(four, 7, ZKR_ANY_VERSION, SOON_MS));
     data_is("\0\0\0\7", 4);
     assert_int_equal(add(four, -9), -2);
@@ -234,7 +226,7 @@ TEST(a_number_that_does_not_fit_is_not_written)
 
     ok(zkr_counter_set(counter, INT64_MAX - 1, ZKR_ANY_VERSION, SOON_MS));
     assert_int_equal(zkr_counter_add(counter, 2, SOON_MS, NULL), ZKR_EOVERFLOW);
-    assert_non_null(strstr(zkr_error_detail(), path));
+    assert_has(zkr_error_detail(), path);
     assert_true(add(counter, 1) == INT64_MAX);
     assert_true(add(counter, INT64_MIN) == -1);
     assert_int_equal(zkr_counter_add(counter, INT64_MIN, SOON_MS, NULL),
@@ -276,18 +268,19 @@ TEST(a_refusal_is_of_what_was_there_after_the_call_began)
 struct adder {
     zkr_counter *counter;
     pthread_t thread;
-    int adds;
     int made;
     int unknown;
     int other;
     int64_t after[ADDS];
 };
 
+static struct adder adders[CROWD]; /* of the test that runs */
+
 static void *adder_main(void *arg)
 {
     struct adder *a = arg;
 
-    for (int i = 0; i < a->adds; i++) {
+    for (int i = 0; i < ADDS; i++) {
         int64_t after;
         int rc = zkr_counter_add(a->counter, 1, SOON_MS, &after);
 
@@ -301,17 +294,17 @@ static void *adder_main(void *arg)
     return NULL;
 }
 
-static void start(struct adder *adders, int count, zkr_counter *c, int adds)
+static void start(int count, zkr_counter *c)
 {
     for (int i = 0; i < count; i++) {
-        adders[i] = (struct adder){ .counter = c, .adds = adds };
+        adders[i] = (struct adder){ .counter = c };
         adders[i].thread = thread_start(adder_main, &adders[i]);
     }
 }
 
 /* Returns how many were unknown, and sets how many were made. No number may
  * have been told twice. */
-static int64_t join(struct adder *adders, int count, int64_t *ret_made)
+static int64_t join(int count, int64_t *ret_made)
 {
     static bool told[CROWD * ADDS + 1];
     int64_t unknown = 0;
@@ -343,12 +336,11 @@ static long requests(void)
  * the benchmark has the limit, 6. */
 TEST(those_that_add_let_each_other)
 {
-    struct adder adders[CROWD];
     int64_t made;
     long sent = requests();
 
-    start(adders, CROWD, counter, ADDS);
-    assert_int_equal(join(adders, CROWD, &made), 0);
+    start(CROWD, counter);
+    assert_int_equal(join(CROWD, &made), 0);
     assert_int_equal(made, CROWD * ADDS);
     assert_int_equal(value_of(counter), CROWD * ADDS);
     assert_true(requests() - sent <= 9 * made);
@@ -356,12 +348,11 @@ TEST(those_that_add_let_each_other)
 
 TEST(threads_with_the_mutex_count_exactly)
 {
-    struct adder adders[THREADS];
     AUTO(counter) c = new_promoted(s, 1);
     int64_t made;
 
-    start(adders, THREADS, c, ADDS);
-    assert_int_equal(join(adders, THREADS, &made), 0);
+    start(THREADS, c);
+    assert_int_equal(join(THREADS, &made), 0);
     assert_int_equal(value_of(c), THREADS * ADDS);
     assert_true(mutex_was_taken());
 }
@@ -410,12 +401,11 @@ static bool others_are_faster(zkr_counter *c)
 /* The deadline may also come in the middle of a write. */
 TEST(a_change_that_is_in_vain_names_the_last_server)
 {
-    AUTO(counter) c = new_counter(s, (enum zkr_counter_flags)0);
+    AUTO(counter) c = new_counter(s, 0);
 
     (void)add(c, 1);
     AWAIT(others_are_faster(c));
-    assert_non_null(
-        strstr(zkr_error_detail(), "the last answer was of server "));
+    assert_has(zkr_error_detail(), "the last answer was of server ");
 }
 
 TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
@@ -466,16 +456,15 @@ TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 
 TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 {
-    struct adder adders[THREADS];
     AUTO(counter) c = new_promoted(s, 3);
-    int64_t made, unknown, value;
+    int64_t made;
 
     for (int nth = 20; nth <= 60; nth += 20) {
         proxy_rule(proxy, ZOO_SETDATA_OP, nth, PROXY_DROP_REPLY);
         proxy_rule(proxy, ZOO_SETDATA_OP, nth + 5, PROXY_DROP_REQUEST);
         proxy_rule(proxy, ZOO_GETDATA_OP, nth + 9, PROXY_DROP_REPLY);
     }
-    start(adders, THREADS, c, ADDS);
+    start(THREADS, c);
     for (int time = 0; time < TWICE; time++) {
         sleep_ms(50); /* anything may be under way */
         expire_and_wait(s);
@@ -483,8 +472,8 @@ TEST(under_faults_the_sum_is_right_but_for_the_unknown)
         server_kill9(the_server);
         restart_server();
     }
-    unknown = join(adders, THREADS, &made);
-    value = value_of(c);
+    int64_t unknown = join(THREADS, &made);
+    int64_t value = value_of(c);
     if (value < made || value > made + unknown)
         fail_msg("%lld after %lld adds and %lld unknown ones", (long long)value,
                  (long long)made, (long long)unknown);

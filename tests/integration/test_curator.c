@@ -18,19 +18,19 @@ static void give_back(zkr_grant *g, const struct zkr_grant_event *e,
 /* TestInterProcessMutex.testRevoking */
 TEST(a_holder_that_is_asked_gives_the_lock_back)
 {
-    zkr_mutex *mutexes[] = { new_mutex(s, path), new_mutex(other, path) };
-    zkr_grant *g = acquire(mutexes[0]);
-    struct recorder *r = recorder_new();
+    AUTO(recorder) r = recorder_new();
+    AUTO(mutex) mine = new_mutex(s, path);
+    AUTO(mutex) theirs = new_mutex(other, path);
+    zkr_grant *g = acquire(mine);
     struct waiter second;
 
     ok(zkr_grant_listen(g, give_back, r));
-    struct zkr_participants *list =
+    AUTO(participants) list =
         MADE(participants, participants_list, other, path, NULL);
     assert_int_equal(list->count, 1);
-    const char *node = textf("%s/%s", path, list->items[0].name);
-    zkr_participants_free(list);
-    ok(zkr_participants_revoke(other, node));
-    waiter_start(&second, mutexes[1], 5000);
+    ok(zkr_participants_revoke(other,
+                               textf("%s/%s", path, list->items[0].name)));
+    waiter_start(&second, theirs, 5000);
     assert_int_equal(waiter_join(&second), ZKR_OK);
     assert_int_equal(recorded(r, 0), ZKR_GRANT_REVOKE_REQUESTED);
     ok(recorded(r, 1));
@@ -38,29 +38,9 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_RELEASED);
     zkr_grant_free(g);
     release(second.grant);
-    recorder_free(r);
-    zkr_mutex_free(mutexes[0]);
-    zkr_mutex_free(mutexes[1]);
 }
 
 /* -- InterProcessReadWriteLock -------------------------------------------- */
-
-/* Starts so many readers that hold, and then so many writers that wait. */
-static void expect_participants(size_t readers, size_t writers)
-{
-    AUTO(participants) list =
-        MADE(participants, participants_list, other, path, NULL);
-    assert_int_equal(list->count, readers + writers);
-    for (size_t i = 0; i < readers; i++) {
-        assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_SHARED);
-        assert_true(list->items[i].holds);
-    }
-    for (size_t i = readers; i < readers + writers; i++) {
-        assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_EXCLUSIVE);
-        assert_false(list->items[i].holds);
-        assert_int_equal(list->items[i].waits_for, i - 1);
-    }
-}
 
 /* TestInterProcessReadWriteLock.testGetParticipantNodes */
 TEST(twenty_readers_hold_and_eight_writers_queue)
@@ -78,14 +58,24 @@ TEST(twenty_readers_hold_and_eight_writers_queue)
         ok(zkr_rwlock_acquire_write_async(i % 2 == 0 ? lock : rival, -1,
                                           record_acquire, writing, NULL));
     wait_children(dir, READERS + WRITERS);
-    expect_participants(READERS, WRITERS);
+    AUTO(participants) list =
+        MADE(participants, participants_list, other, path, NULL);
+    assert_int_equal(list->count, READERS + WRITERS);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        assert_int_equal(p->kind, i < READERS ? ZKR_PARTICIPANT_SHARED
+                                              : ZKR_PARTICIPANT_EXCLUSIVE);
+        assert_int_equal(p->holds, i < READERS);
+        if (i >= READERS)
+            assert_int_equal(p->waits_for, i - 1);
+    }
     for (size_t i = 0; i < READERS; i++) {
         assert_int_equal(recorder_count(writing), 0);
         release(recorded_grant(reading, i));
     }
-    for (size_t i = 0; i < WRITERS; i++) {
+    for (size_t i = 0; i < WRITERS; i++)
         release(recorded_grant(writing, i));
-    }
     assert_int_equal(count_children(dir), 0);
 }
 
@@ -99,13 +89,12 @@ TEST(the_label_in_the_node_is_a_copy)
         NEW(rwlock, s, path, OPTS(lockable, .label = label));
     (void)strcpy(label, "two");
     for (size_t i = 0; i < 2; i++) {
-        zkr_grant *g = NULL;
+        AUTO(held) g = NULL;
         char data[1024];
 
         ok(modes[i](labelled, SOON_MS, &g));
-        assert_int_equal(admin_get(admin, node_of(g), data, sizeof(data)), ZOK);
-        assert_non_null(strstr(data, "\"label\":\"one\""));
-        release(g);
+        ok(admin_get(admin, node_of(g), data, sizeof(data)));
+        assert_has(data, "\"label\":\"one\"");
     }
 }
 
@@ -162,7 +151,6 @@ TEST(a_grant_has_a_node_of_its_present_session)
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *first = write_lock(rival);
         struct waiter w;
-        struct Stat stat;
 
         queue_up(&w, modes[i], lock);
         disconnect(proxy, s);
@@ -171,8 +159,8 @@ TEST(a_grant_has_a_node_of_its_present_session)
         proxy_heal(proxy);
         (void)granted(&w);
         assert_int_equal(zkr_session_epoch(s), i + 2);
-        assert_int_equal(admin_exists(admin, node_of(w.grant), &stat), ZOK);
-        assert_true(stat.ephemeralOwner == zkr_session_id(s));
+        assert_true(stat_of(node_of(w.grant)).ephemeralOwner ==
+                    zkr_session_id(s));
         assert_int_equal(count_children(dir), 1);
         is_refused(by_writing);
         release(w.grant);

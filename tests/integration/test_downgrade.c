@@ -60,7 +60,7 @@ TEST(an_owner_with_a_number_reads_beside_its_own_write_only)
     assert_int_equal(acquire_of(lock, 0, ZKR_SHARED, &nil), ZKR_EBUSY);
     release(writing);
     assert_int_equal(acquire_of(lock, 7, ZKR_EXCLUSIVE, &nil), ZKR_EDEADLK);
-    assert_non_null(strstr(zkr_error_detail(), "owner 7 has the"));
+    assert_has(zkr_error_detail(), "owner 7 has the");
     assert_int_equal(acquire_of(lock, 8, ZKR_EXCLUSIVE, &nil), ZKR_EBUSY);
     release(reading);
 }

@@ -41,11 +41,6 @@ static zkr_session *open_at(const struct server *server, uint32_t flags)
                    OPTS(session, .session_timeout_ms = T_MS, .flags = flags));
 }
 
-static zkr_rwlock *new_rwlock(zkr_session *s, const char *path)
-{
-    return NEW(rwlock, s, path, NULL);
-}
-
 /* Warnings about ghosts that name the server. */
 static void record_warning(enum zkr_log_level level, const char *line,
                            void *recorder)
@@ -56,13 +51,27 @@ static void record_warning(enum zkr_log_level level, const char *line,
         recorder_add(recorder, 0, 0);
 }
 
-/* Acquires through the odd server, and checks that the claim has waited for so
- * many ghosts. */
-static zkr_grant *acquire_behind(int ghosts, acquire_call *call, void *lock)
+SCOPED(zkr_lockable, lockable, zkr_lockable_free)
+
+static zkr_lockable *new_lock(zkr_session *s, const char *path,
+                              acquire_call *call)
+{
+    return call == by_mutex ? new_mutex(s, path) : NEW(rwlock, s, path, NULL);
+}
+
+/* Through the odd server, the claim waits for so many ghosts. Then the two
+ * exclude each other, and the rival gets it when the first goes. */
+static void leaves_out(int ghosts, const char *path, acquire_call *call,
+                       acquire_call *by_rival)
 {
     AUTO(recorder) warnings = recorder_new();
+    AUTO(session) s = open_at(odd, 0);
+    AUTO(session) healthy = open_at(the_server, 0);
+    AUTO(lockable) lock = new_lock(s, path, call);
+    AUTO(lockable) rival = new_lock(healthy, path, call);
     int64_t began = now_ms();
     zkr_grant *g = NULL;
+    struct waiter w;
 
     zkr_log_set(ZKR_LOG_WARNING, record_warning, warnings);
     ok(call(lock, SOON_MS, &g));
@@ -70,61 +79,31 @@ static zkr_grant *acquire_behind(int ghosts, acquire_call *call, void *lock)
     assert_true(now_ms() - began >= ghosts * 2 * T_MS);
     assert_int_equal(recorder_count(warnings), ghosts);
     ok(zkr_grant_check(g));
-    return g;
-}
-
-/* The two exclude each other, and the second gets it when the first goes. */
-static void hand_over(zkr_grant *first, acquire_call *call, void *rival)
-{
-    struct waiter w;
-    zkr_grant *g = NULL;
-
-    assert_int_equal(call(rival, 0, &g), ZKR_EBUSY);
-    waiter_start_by(&w, call, rival, SOON_MS);
-    release(first);
+    assert_int_equal(by_rival(rival, 0, &nil), ZKR_EBUSY);
+    waiter_start_by(&w, by_rival, rival, SOON_MS);
+    release(g);
     release(waiter_grant(&w));
-}
-
-static void mutex_leaves_out(int ghosts, const char *path)
-{
-    AUTO(session) s = open_at(odd, 0);
-    AUTO(session) healthy = open_at(the_server, 0);
-    AUTO(mutex) m = new_mutex(s, path);
-    AUTO(mutex) rival = new_mutex(healthy, path);
-
-    hand_over(acquire_behind(ghosts, by_mutex, m), by_mutex, rival);
-}
-
-static void rwlock_leaves_out(int ghosts, const char *path, acquire_call *call,
-                              acquire_call *by_rival)
-{
-    AUTO(session) s = open_at(odd, 0);
-    AUTO(session) healthy = open_at(the_server, 0);
-    AUTO(rwlock) lock = new_rwlock(s, path);
-    AUTO(rwlock) rival = new_rwlock(healthy, path);
-
-    hand_over(acquire_behind(ghosts, call, lock), by_rival, rival);
 }
 
 TEST(a_ghost_is_waited_for_and_then_left_out)
 {
-    mutex_leaves_out(1, ONE);
+    leaves_out(1, ONE, by_mutex, by_mutex);
 }
 
 /* This holds also for ghosts without a UUID in their names. */
 TEST(several_ghosts_are_left_out_one_by_one)
 {
-    mutex_leaves_out(2, TWO);
+    leaves_out(2, TWO, by_mutex, by_mutex);
 }
 
 TEST(readers_leave_out_writers_only)
 {
-    rwlock_leaves_out(1, READ, by_reading, by_writing);
+    leaves_out(1, READ, by_reading, by_writing);
 }
 
 TEST(writers_leave_out_both_parts_of_a_downgrade)
 {
-    rwlock_leaves_out(2, WRITE, by_writing, by_reading);
+    leaves_out(2, WRITE, by_writing, by_reading);
 }
 
 /* Waits until the next transaction is committed. While only a waiter has a
@@ -178,23 +157,23 @@ static int put_nodes(struct admin *client)
     static const char *const locks[] = { ONE, TWO, READ, WRITE, HELD };
     int rc = admin_create(client, "/tests", NULL);
 
-    for (size_t i = 0; rc == ZOK && i < sizeof(locks) / sizeof(locks[0]); i++)
+    for (size_t i = 0; rc == ZOK && i < COUNT(locks); i++)
         rc = admin_create(client, locks[i], NULL);
-    for (size_t i = 0; rc == ZOK && i < sizeof(nodes) / sizeof(nodes[0]); i++)
+    for (size_t i = 0; rc == ZOK && i < COUNT(nodes); i++)
         rc = admin_create_flags(client, nodes[i].path, NULL,
                                 nodes[i].complete ? ZOO_EPHEMERAL
                                                   : ZOO_EPHEMERAL_SEQUENTIAL,
                                 NULL, 0);
-    return rc == ZOK ? 0 : -1;
+    return rc;
 }
 
-/* The odd one is down while the session with the nodes ends. */
+/* The odd one is down while the session with the nodes ends. Opens `admin`. */
 static int make_ghosts(void)
 {
     struct admin *client;
 
     if (admin_open(server_hosts(the_server), &client) != ZOK ||
-        put_nodes(client) != 0 ||
+        put_nodes(client) != ZOK ||
         !COMES(seed_last_zxid(odd) == seed_last_zxid(the_server), SOON_MS))
         return -1;
     server_kill9(odd);
@@ -203,27 +182,22 @@ static int make_ghosts(void)
             0 ||
         server_restart(odd) != SERVER_OK)
         return -1;
-    return COMES(server_ephemerals_count(odd) ==
-                         sizeof(nodes) / sizeof(nodes[0]) &&
+    return COMES(server_ephemerals_count(odd) == COUNT(nodes) &&
                      server_ephemerals_count(the_server) == 0,
                  SOON_MS)
-               ? 0
+               ? admin_open(server_hosts(the_server), &admin)
                : -1;
 }
 
 static int setup(void)
 {
-    if (!COMES(ensemble_leader(ensemble) >= 0, SOON_MS))
-        return -1;
-    int leader = ensemble_leader(ensemble);
-    if (leader < 0)
+    int leader = -1;
+
+    if (!COMES((leader = ensemble_leader(ensemble)) >= 0, SOON_MS))
         return -1;
     the_server = ensemble_server(ensemble, leader);
     odd = ensemble_server(ensemble, (leader + 1) % 3);
-    return make_ghosts() != 0 ||
-                   admin_open(server_hosts(the_server), &admin) != ZOK
-               ? -1
-               : 0;
+    return make_ghosts();
 }
 
 int main(void)

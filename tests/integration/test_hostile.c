@@ -85,12 +85,8 @@ static int setup(void)
 
 static int teardown(void)
 {
-    atomic_store(&wrong_path, 0);
-    atomic_store(&wrong_czxid, 0);
-    atomic_store(&wrong_child, 0);
-    atomic_store(&no_events, 0);
-    atomic_store(&no_parent, 0);
-    atomic_store(&version, 0);
+    wrong_path = wrong_czxid = wrong_child = no_events = no_parent = 0;
+    version = 0;
     return usual_teardown();
 }
 
@@ -146,7 +142,7 @@ TEST(a_version_below_zero_is_not_expected)
         atomic_store(&version, versions[i]);
         proxy_reset_counts(proxy);
         assert_int_equal(zkr_counter_add(c, 1, SOON_MS, NULL), ZKR_EEXHAUSTED);
-        assert_non_null(strstr(zkr_error_detail(), node));
+        assert_has(zkr_error_detail(), node);
         assert_int_equal(zkr_counter_compare_and_set(c, 5, 6, SOON_MS, &value),
                          ZKR_EEXHAUSTED);
         assert_int_equal(zkr_counter_get(c, SOON_MS, &value, &found),
@@ -182,7 +178,7 @@ TEST(parents_that_go_again_and_again_are_told)
     AUTO(counter) c = NEW(counter, s, node, NULL);
     for (int time = 0; time < 2; time++) {
         assert_times_out(zkr_barrier_set(b, 100));
-        assert_non_null(strstr(zkr_error_detail(), node));
+        assert_has(zkr_error_detail(), node);
         assert_times_out(zkr_counter_add(c, 1, 100, NULL));
         assert_times_out(zkr_counter_set(c, 1, ZKR_COUNTER_ABSENT, 100));
     }
