@@ -18,6 +18,12 @@ static void log_line(enum zkr_log_level level, const char *line, void *user)
                   line);
 }
 
+const struct server_opts quick_containers = {
+    .java_opts =
+        (const char *const[]){ "-Dznode.container.checkIntervalMs=10",
+                               "-Dzookeeper.extendedTypesEnabled=true", NULL }
+};
+
 static void take_environment(void)
 {
     if (getenv("ZKR_TEST_LOG") != NULL) /* for a person who looks for a bug */
@@ -106,7 +112,7 @@ const char *new_path(void)
     static char path[64];
     static int number;
 
-    (void)snprintf(path, sizeof(path), "/tests/lock-of-test-%d", ++number);
+    PRINT(path, "/tests/lock-of-test-%d", ++number);
     return path;
 }
 
@@ -142,21 +148,6 @@ void wait_verified(zkr_grant *g)
 
     (void)COMES((rc = zkr_grant_verify(g, SOON_MS)) != ZKR_EUNSURE, SOON_MS);
     ok(rc);
-}
-
-int by_mutex(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_mutex_acquire(lock, timeout_ms, ret_grant);
-}
-
-int by_reading(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_rwlock_acquire_read(lock, timeout_ms, ret_grant);
-}
-
-int by_writing(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_rwlock_acquire_write(lock, timeout_ms, ret_grant);
 }
 
 /* It is not on the stack of a test, because a test that fails leaves its
@@ -271,14 +262,11 @@ void on_thread(void *(*run)(void *), void *arg)
 /* An event makes a claim list again, and it is woken by the answer to that. */
 void settle(zkr_session *s)
 {
-    char path[64];
+    AUTO(mutex) m = new_mutex(
+        s, textf("/tests/settle/%llx", (unsigned long long)zkr_session_id(s)));
 
-    (void)snprintf(path, sizeof(path), "/tests/settle/%llx",
-                   (unsigned long long)zkr_session_id(s));
-    zkr_mutex *m = new_mutex(s, path);
     for (int i = 0; i < 3; i++)
         release(acquire(m));
-    zkr_mutex_free(m);
     sleep_ms(2); /* for the thread that was woken */
 }
 
@@ -422,44 +410,23 @@ void expire_and_wait(zkr_session *s)
     await_epoch(s, last + 1);
 }
 
-void record_session(zkr_session *s, const struct zkr_session_event *e,
-                    void *recorder)
-{
-    recorder_add(recorder, (int)e->state, (int64_t)e->epoch);
-}
+#define RECORDS(callback, code, value, ...)                                    \
+    void callback(__VA_ARGS__, void *recorder)                                 \
+    {                                                                          \
+        recorder_add(recorder, code, value);                                   \
+    }
 
-void record_grant(zkr_grant *g, const struct zkr_grant_event *e, void *recorder)
-{
-    recorder_add(recorder,
-                 e->kind == ZKR_GRANT_STATE_CHANGED ? (int)e->state : 100,
-                 (int64_t)e->loss);
-}
-
-void record_reply(int error, const struct zkr_reply *reply, void *recorder)
-{
-    recorder_add(recorder, error, reply != NULL);
-}
-
-void record_commit(int error, zkr_txn *txn, void *recorder)
-{
-    recorder_add(recorder, error, 0);
-}
-
-void record_watch(int error, const struct zkr_reply *reply,
-                  enum zkr_watch_why why, void *recorder)
-{
-    recorder_add(recorder, error, (int64_t)why);
-}
-
-void record_release(int error, void *recorder)
-{
-    recorder_add(recorder, error, 0);
-}
-
-void record_acquire(int error, zkr_grant *g, void *recorder)
-{
-    recorder_add(recorder, error, (int64_t)(intptr_t)g);
-}
+RECORDS(record_session, (int)e->state, (int64_t)e->epoch, zkr_session *s,
+        const struct zkr_session_event *e)
+RECORDS(record_grant, e->kind == ZKR_GRANT_STATE_CHANGED ? (int)e->state : 100,
+        (int64_t)e->loss, zkr_grant *g, const struct zkr_grant_event *e)
+RECORDS(record_reply, error, reply != NULL, int error,
+        const struct zkr_reply *reply)
+RECORDS(record_commit, error, 0, int error, zkr_txn *txn)
+RECORDS(record_watch, error, (int64_t)why, int error,
+        const struct zkr_reply *reply, enum zkr_watch_why why)
+RECORDS(record_release, error, 0, int error)
+RECORDS(record_acquire, error, (int64_t)(intptr_t)g, int error, zkr_grant *g)
 
 void record_grants(int error, zkr_grant *const *grants, size_t count,
                    void *recorder)

@@ -38,6 +38,8 @@ extern struct admin *admin;
 /* The main() of every program here. It returns 77 when no server is
  * installed. */
 int run_with_server(const struct server_opts *opts, int (*run_group)(void));
+/* Empty containers go at once, and nodes may have a TTL. */
+extern const struct server_opts quick_containers;
 /* The same of those with so many servers. `setup` sets `admin`, and
  * `the_server` if it is needed. */
 int run_with_ensemble(int count, const struct server_opts *opts,
@@ -79,7 +81,9 @@ void wait_verified(zkr_grant *g);
 /* A way to acquire: one of these. `lock` is what its name says. */
 typedef int acquire_call(zkr_lockable *lock, int64_t timeout_ms,
                          zkr_grant **ret_grant);
-acquire_call by_mutex, by_reading, by_writing;
+#define by_mutex   zkr_mutex_acquire
+#define by_reading zkr_rwlock_acquire_read
+#define by_writing zkr_rwlock_acquire_write
 
 /* A thread that acquires; the outcome is here after waiter_join(). */
 struct waiter {

@@ -39,15 +39,6 @@ struct secured {
     char secure[512];
 };
 
-static void secure_by_tls(struct secured *call)
-{
-    if (!server_find_secure(call->hosts, call->secure, sizeof(call->secure)))
-        return;
-    with_tls(&call->copy, &call->files, "ca", "client");
-    call->hosts = call->secure;
-    call->opts = &call->copy;
-}
-
 /* Leaves a call alone that has hosts or options to be left alone. */
 static void secure(struct secured *call, const char *hosts,
                    const struct zkr_session_opts *opts)
@@ -64,11 +55,14 @@ static void secure(struct secured *call, const char *hosts,
         call->copy = *opts;
     if (call->copy.tls_ca != NULL || call->copy.sasl_mechanism != NULL)
         return;
-    if (security == SERVER_TLS) {
-        secure_by_tls(call);
-        return;
+    if (security == SERVER_SASL) {
+        with_sasl(&call->copy);
+    } else {
+        if (!server_find_secure(hosts, call->secure, sizeof(call->secure)))
+            return;
+        with_tls(&call->copy, &call->files, "ca", "client");
+        call->hosts = call->secure;
     }
-    with_sasl(&call->copy);
     call->opts = &call->copy;
 }
 

@@ -186,8 +186,6 @@ TEST(the_end_of_the_session_ends_a_wait)
     wait_watches(1);
     (void)zkr_session_close(s);
     assert_int_equal(call_join(&caller), ZKR_ECLOSED);
-    zkr_barrier_free(barrier);
-    barrier = NULL;
     s = NULL;
 }
 
@@ -720,8 +718,6 @@ TEST(the_end_of_the_session_ends_an_entry)
     (void)zkr_session_close(s);
     assert_int_equal(call_join(&caller), ZKR_ECLOSED);
     zkr_double_barrier_free(member);
-    zkr_barrier_free(barrier);
-    barrier = NULL;
     s = NULL;
 }
 

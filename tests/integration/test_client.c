@@ -371,11 +371,5 @@ TEST(a_close_ends_what_is_under_way)
 
 int main(void)
 {
-    static const char *const java_opts[] = {
-        "-Dznode.container.checkIntervalMs=10",
-        "-Dzookeeper.extendedTypesEnabled=true", NULL
-    };
-    const struct server_opts opts = { .java_opts = java_opts };
-
-    return run_with_server(&opts, test_run_all);
+    return run_with_server(&quick_containers, test_run_all);
 }

@@ -361,10 +361,10 @@ static void *release_soon(void *g)
 static void wait_behind(zkr_session *s)
 {
     zkr_session *other = open_at(hosts, NULL);
-    zkr_mutex *theirs = new_lock(other);
-    zkr_mutex *m = new_lock(s);
-    zkr_grant *held = NULL;
-    zkr_grant *g = NULL;
+    AUTO(mutex) theirs = new_lock(other);
+    AUTO(mutex) m = new_lock(s);
+    AUTO(grant) held = NULL;
+    AUTO(grant) g = NULL;
     pthread_t thread;
 
     MUST(zkr_mutex_acquire(theirs, SOON_MS, &held));
@@ -373,10 +373,6 @@ static void wait_behind(zkr_session *s)
     if (CAN(zkr_mutex_acquire(m, SOON_MS, &g)))
         MUST(zkr_grant_release(g));
     (void)pthread_join(thread, NULL);
-    zkr_grant_free(g);
-    zkr_grant_free(held);
-    zkr_mutex_free(m);
-    zkr_mutex_free(theirs);
     (void)CAN(zkr_session_close(other));
 }
 
@@ -385,9 +381,9 @@ static void wait_behind(zkr_session *s)
  * watch. */
 static void wait_for_permit(zkr_session *s)
 {
-    zkr_semaphore *theirs = NULL;
-    zkr_semaphore *sem = NULL;
-    zkr_grant *held = NULL;
+    AUTO(semaphore) theirs = NULL;
+    AUTO(semaphore) sem = NULL;
+    AUTO(grant) held = NULL;
     zkr_grant *g = NULL;
     const char *path = textf("%s/semaphore-%ld", name, first);
 
@@ -403,9 +399,6 @@ static void wait_for_permit(zkr_session *s)
     settle_down(other);
     MUST(zkr_grant_release(held));
     settle_down(other); /* the watch has fired */
-    zkr_grant_free(held);
-    zkr_semaphore_free(theirs);
-    zkr_semaphore_free(sem);
     MUST(zkr_session_close(other));
 }
 
@@ -521,35 +514,30 @@ static const struct operation {
     { "close", close_one },
 };
 
-/* In the process of one failure. No check of cmocka here: it would go on in the
- * middle of the parent's test. */
-static void run_one(const struct operation *o)
-{
-    void *place;
-
-    (void)backtrace(&place, 1); /* it loads a library the first time */
-    for (size_t i = 0; i < COUNT(crashes); i++)
-        (void)signal(crashes[i], on_crash);
-    (void)alarm(PATIENCE_S);
-    answers = recorder_new();
-    zkr_session *s = open_at(hosts, NULL);
-    o->run(s);
-    settle_down(s);
-    MUST(zkr_session_set(s, name, "", 0, ZKR_ANY_VERSION, SOON_MS, NULL));
-    MUST(zkr_session_close(s));
-    if (recorder_count(answers) > 1)
-        fail_run("two answers");
-    _exit(atomic_load(&has_failed) ? PASSED : NONE_LEFT);
-}
-
+/* Runs it in a process of its own, for one failure. No check of cmocka there:
+ * it would go on in the middle of this test. */
 static int status_of(const struct operation *o)
 {
     int status = 0;
+    void *place;
     pid_t pid = fork();
 
     assert_true(pid >= 0);
-    if (pid == 0)
-        run_one(o);
+    if (pid == 0) {
+        (void)backtrace(&place, 1); /* it loads a library the first time */
+        for (size_t i = 0; i < COUNT(crashes); i++)
+            (void)signal(crashes[i], on_crash);
+        (void)alarm(PATIENCE_S);
+        answers = recorder_new();
+        zkr_session *s = open_at(hosts, NULL);
+        o->run(s);
+        settle_down(s);
+        MUST(zkr_session_set(s, name, "", 0, ZKR_ANY_VERSION, SOON_MS, NULL));
+        MUST(zkr_session_close(s));
+        if (recorder_count(answers) > 1)
+            fail_run("two answers");
+        _exit(atomic_load(&has_failed) ? PASSED : NONE_LEFT);
+    }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return status;
 }

@@ -77,10 +77,5 @@ TEST(the_flags_of_a_read_write_lock_make_them_persistent)
 
 int main(void)
 {
-    static const char *const java_opts[] = {
-        "-Dznode.container.checkIntervalMs=10", NULL
-    };
-    const struct server_opts opts = { .java_opts = java_opts };
-
-    return run_with_server(&opts, test_run_all);
+    return run_with_server(&quick_containers, test_run_all);
 }

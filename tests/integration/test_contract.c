@@ -12,27 +12,12 @@ static void run_trial(const void *trial)
     play(((const struct trial *)trial)->statement->test);
 }
 
-static void register_trial(const struct statement *s)
-{
-    static struct trial trials[1024];
-    static struct test_case tests[COUNT(trials)];
-    static size_t count;
-
-    if (count == COUNT(trials))
-        abort();
-    trials[count] = (struct trial){ .recipe = recipe, .statement = s };
-    tests[count] = (struct test_case){ .name = recipe->name,
-                                       .row = s->name,
-                                       .run = run_trial,
-                                       .arg = &trials[count],
-                                       .setup = stage_set_up,
-                                       .teardown = stage_tear_down };
-    test_register(&tests[count++]);
-}
-
 /* NULL: all subjects. Returns whether there is anything. */
 static bool register_subject(const char *subject)
 {
+    static struct trial trials[1024];
+    static struct test_case tests[COUNT(trials)];
+    size_t count = 0;
     bool found = false;
 
     for (size_t i = 0; i < adapter_count; i++) {
@@ -41,9 +26,19 @@ static bool register_subject(const char *subject)
             if (subject != NULL && strcmp(subject, s->subject) != 0)
                 continue;
             found = true;
-            if (has(s->for_those) && (s->not_for == 0 || !has(s->not_for)) &&
-                (s->nor_for == 0 || !has(s->nor_for)))
-                register_trial(s);
+            if (!has(s->for_those) || (s->not_for != 0 && has(s->not_for)) ||
+                (s->nor_for != 0 && has(s->nor_for)))
+                continue;
+            if (count == COUNT(trials))
+                abort();
+            trials[count] = (struct trial){ .recipe = recipe, .statement = s };
+            tests[count] = (struct test_case){ .name = recipe->name,
+                                               .row = s->name,
+                                               .run = run_trial,
+                                               .arg = &trials[count],
+                                               .setup = stage_set_up,
+                                               .teardown = stage_tear_down };
+            test_register(&tests[count++]);
         }
     }
     return found;

@@ -492,10 +492,5 @@ TEST(a_program_with_its_own_loop_counts)
 
 int main(void)
 {
-    static const char *const java_opts[] = {
-        "-Dznode.container.checkIntervalMs=10", NULL
-    };
-    const struct server_opts opts = { .java_opts = java_opts };
-
-    return run_with_server(&opts, test_run_all);
+    return run_with_server(&quick_containers, test_run_all);
 }

@@ -4,6 +4,8 @@
  * operator. */
 #include "rw_fixture.h"
 
+static struct waiter reader, writer, late, w; /* of the test that runs */
+
 static zkr_grant *downgrade(zkr_rwlock *l, zkr_grant *writing)
 {
     zkr_grant *reading = GRANT(rwlock_downgrade, l, writing);
@@ -29,11 +31,11 @@ static int by_downgrading(zkr_lockable *arg, int64_t timeout_ms,
     return zkr_rwlock_downgrade(c->lock, c->writing, ret_grant);
 }
 
-/* Returns when the proxy has held up the first such operation. */
-static void downgrade_until(int32_t op, struct waiter *w, struct change *c)
+/* By `w`; returns when the proxy has held up the first such operation. */
+static void downgrade_until(int32_t op, struct change *c)
 {
     proxy_rule(proxy, op, 1, PROXY_HOLD_REQUEST);
-    waiter_start_by(w, by_downgrading, c, 0);
+    waiter_start_by(&w, by_downgrading, c, 0);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
 }
 
@@ -99,7 +101,6 @@ TEST(a_read_under_a_write_keeps_writers_out)
 
     for (size_t i = 0; i < 3; i++) {
         zkr_grant *writing = write_lock(lock);
-        struct waiter writer;
 
         queue_up(&writer, by_writing, rival);
         zkr_grant *reading = GRANT(rwlock_acquire_read, lock, timeouts[i]);
@@ -119,8 +120,6 @@ TEST(the_read_may_be_released_first)
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
     zkr_grant *also = read_lock(lock);
-    struct waiter writer;
-    struct waiter reader;
 
     assert_ptr_not_equal(reading, also);
     queue_up(&reader, by_reading, rival);
@@ -141,9 +140,6 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
     for (size_t i = 0; i < 3; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
         zkr_grant *writing = write_lock(l);
-        struct waiter reader;
-        struct waiter writer;
-        struct waiter late;
 
         queue_up(&reader, by_reading, rival);
         queue_up(&writer, by_writing, rival);
@@ -179,7 +175,6 @@ TEST(the_tokens_still_grow_from_writer_to_writer)
 {
     zkr_grant *writing = write_lock(lock);
     int64_t first = zkr_grant_token(writing);
-    struct waiter writer;
 
     queue_up(&writer, by_writing, rival);
     zkr_grant *reading = downgrade(lock, writing);
@@ -226,7 +221,6 @@ TEST(a_disconnect_costs_neither_of_both)
 {
     zkr_grant *writing = write_lock(lock);
     zkr_grant *reading = read_lock(lock);
-    struct waiter writer;
 
     queue_up(&writer, by_writing, rival);
     proxy_cut(proxy);
@@ -246,8 +240,6 @@ TEST(a_reentrant_write_loses_one_count)
 {
     AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
     zkr_grant *writing = write_lock(l);
-    struct waiter reader;
-    struct waiter writer;
 
     assert_ptr_equal(write_lock(l), writing);
     queue_up(&reader, by_reading, rival);
@@ -415,11 +407,9 @@ TEST(a_lost_write_is_not_downgraded)
 TEST(a_release_at_the_same_time_lets_nobody_in)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
-    struct waiter writer;
-    struct waiter w;
 
     queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_CREATE2_OP, &w, &c);
+    downgrade_until(ZOO_CREATE2_OP, &c);
     ok(zkr_grant_release_async(c.writing, NULL, NULL));
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -440,12 +430,10 @@ TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded)
 
     for (size_t i = 0; i < 2; i++) {
         struct change c = { .lock = lock, .writing = write_lock(lock) };
-        struct waiter writer;
-        struct waiter w;
 
         queue_up(&writer, by_writing, rival);
         be_quiet(c.writing);
-        downgrade_until(held_up[i], &w, &c);
+        downgrade_until(held_up[i], &c);
         assert_int_equal(admin_delete(admin, node_of(c.writing)), ZOK);
         if (held_up[i] == ZOO_CREATE2_OP) /* it holds before we are there */
             AWAIT(waiter_is_done(&writer));
@@ -474,9 +462,8 @@ TEST(a_write_found_deleted_is_lost_at_once)
 TEST(a_directory_deleted_under_it_is_a_loss)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
-    struct waiter w;
 
-    downgrade_until(ZOO_CREATE2_OP, &w, &c);
+    downgrade_until(ZOO_CREATE2_OP, &c);
     assert_int_equal(admin_delete_tree(admin, dir), ZOK);
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_ELOST);
@@ -489,11 +476,9 @@ TEST(a_directory_deleted_under_it_is_a_loss)
 TEST(a_reader_deleted_at_once_is_put_there_again)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
-    struct waiter writer;
-    struct waiter w;
 
     queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_GETCHILDREN2_OP, &w, &c);
+    downgrade_until(ZOO_GETCHILDREN2_OP, &c);
     wait_children(dir, 3);
     for (size_t i = 0; i < 2; i++) { /* two of the same number */
         AUTO(text) name = nth_child(dir, i);

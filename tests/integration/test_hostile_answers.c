@@ -156,20 +156,21 @@ static void answer_multi(struct reading *r, struct answer *a, bool lie)
         take_bytes(r, 1 + 4);
         if (type == -1 || r->at >= r->size || a->body.size > FRAME_MAX - 400)
             break;
-        if (type == ZOO_CREATE_OP || type == ZOO_CREATE_CONTAINER_OP)
+        bool creates = type == ZOO_CREATE_OP || type == ZOO_CREATE_CONTAINER_OP;
+        if (creates)
             take_create(r, path);
         else
             skip_text(r);
         if (type == ZOO_SETDATA_OP)
             skip_text(r);
-        if (type != ZOO_CREATE_OP && type != ZOO_CREATE_CONTAINER_OP)
+        if (!creates)
             (void)take_number(r, 4); /* the version */
         if (lie && any(3) == 0)
             continue;
         for (uint32_t i = lie ? any(3) : 0; i > 0; i--)
             put_result(a, lie && any(2) == 0 ? -1 : ZOO_CHECK_OP);
         put_result(a, type);
-        if (type == ZOO_CREATE_OP || type == ZOO_CREATE_CONTAINER_OP)
+        if (creates)
             add_text(a, path);
         if (type == ZOO_SETDATA_OP)
             put_stat(a);

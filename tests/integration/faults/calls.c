@@ -85,7 +85,7 @@ CALL(delete, zkr_session_delete(s->ours, below(s), -1, s->timeout_ms))
 
 static int commit(struct scene *s)
 {
-    zkr_txn *txn = NULL;
+    AUTO(txn) txn = NULL;
 
     must(s, "a transaction", zkr_txn_new(s->ours, NULL, &txn));
     must(s, "a check", zkr_txn_check(txn, s->path, -1));
@@ -97,7 +97,6 @@ static int commit(struct scene *s)
         wrong(s, "it gives results, or none, and %s", zkr_strerror(rc));
     if (zkr_txn_failed(txn) != -1)
         wrong(s, "operation %d has failed", zkr_txn_failed(txn));
-    zkr_txn_free(txn);
     return rc;
 }
 
@@ -137,21 +136,17 @@ static int await_news(struct scene *s)
 
 static int watch(struct scene *s)
 {
-    zkr_watch *made = NULL;
-
-    if (s->object != NULL)
-        zkr_watch_free(s->object);
+    zkr_watch_free(s->object);
+    s->object = NULL;
     s->number = 0;
     must(s, "a watch",
          zkr_session_watch(s->ours, s->path, ZKR_WATCH_DATA, NULL, on_watched,
-                           s, &made));
-    s->object = made;
+                           s, (zkr_watch **)&s->object));
     return await_news(s);
 }
 
 static void watch_already(struct scene *s)
 {
-    s->timeout_ms = PATIENT_MS;
     if (s->object == NULL)
         must(s, "the first state", watch(s));
 }
@@ -247,13 +242,11 @@ static void be_inside(struct scene *s)
 
 static void make_mutexes(struct scene *s)
 {
-    zkr_mutex *mine = NULL;
-    zkr_mutex *theirs = NULL;
-
-    must(s, "a mutex", zkr_mutex_new(s->ours, s->path, NULL, &mine));
-    must(s, "their mutex", zkr_mutex_new(s->theirs, s->path, NULL, &theirs));
-    s->object = mine;
-    s->their_object = theirs;
+    must(s, "a mutex",
+         zkr_mutex_new(s->ours, s->path, NULL, (zkr_mutex **)&s->object));
+    must(s, "their mutex",
+         zkr_mutex_new(s->theirs, s->path, NULL,
+                       (zkr_mutex **)&s->their_object));
 }
 
 static void free_mutexes(struct scene *s)
@@ -317,13 +310,11 @@ CALL(guarded_delete,
 
 static int guarded_commit(struct scene *s)
 {
-    zkr_txn *txn = NULL;
+    AUTO(txn) txn = NULL;
 
     must(s, "a transaction", zkr_txn_new_guarded(s->grant, &txn));
     must(s, "a set", zkr_txn_set(txn, data_of(s), "x", 1, -1));
-    int rc = zkr_txn_commit(txn, s->timeout_ms);
-    zkr_txn_free(txn);
-    return rc;
+    return zkr_txn_commit(txn, s->timeout_ms);
 }
 
 static void end_guarded(struct scene *s)
@@ -347,12 +338,11 @@ static void they_hold(struct scene *s)
 
 static int list(struct scene *s)
 {
-    struct zkr_participants *found = NULL;
+    AUTO(participants) found = NULL;
     int rc = zkr_participants_list(s->ours, s->path, NULL, &found);
 
     if (rc == ZKR_OK && found->count != 1)
         wrong(s, "of one participant it lists %zu", found->count);
-    zkr_participants_free(found);
     return rc;
 }
 
@@ -449,12 +439,13 @@ static void hold_write(struct scene *s)
         wrong(s, "their writer does not wait");
 }
 
-/* A reader that was granted keeps the writer out. */
-static void is_read(struct scene *s, zkr_grant *read)
+/* A reader that was granted, which is `their_grant`, keeps the writer out. */
+static void is_read(struct scene *s)
 {
     const struct rw *rw = s->object;
 
-    must_unless_over(s, "a check of the read grant", zkr_grant_check(read));
+    must_unless_over(s, "a check of the read grant",
+                     zkr_grant_check(s->their_grant));
     if (recorder_count(rw->told) > 0 && !is_over(s))
         wrong(s, "their writer is granted beside it");
 }
@@ -462,40 +453,34 @@ static void is_read(struct scene *s, zkr_grant *read)
 static int downgrade(struct scene *s)
 {
     const struct rw *rw = s->object;
-    zkr_grant *read = NULL;
-    int rc = zkr_rwlock_downgrade(rw->lock, s->grant, &read);
+    int rc = zkr_rwlock_downgrade(rw->lock, s->grant, &s->their_grant);
 
-    if ((rc == ZKR_OK) != (read != NULL))
+    if ((rc == ZKR_OK) != (s->their_grant != NULL))
         wrong(s, "it gives a grant, or none, and %s", zkr_strerror(rc));
     if (rc == ZKR_OK && zkr_grant_check(s->grant) != ZKR_ENOTHELD)
         wrong(s, "the write grant is held still");
     if (rc == ZKR_OK)
-        is_read(s, read);
-    s->their_grant = read;
+        is_read(s);
     return rc;
 }
 
 static int read_beside(struct scene *s)
 {
     const struct rw *rw = s->object;
-    zkr_grant *read = NULL;
-    int rc = zkr_rwlock_acquire_read(rw->lock, s->timeout_ms, &read);
+    int rc = zkr_rwlock_acquire_read(rw->lock, s->timeout_ms, &s->their_grant);
 
     if (rc == ZKR_OK)
-        is_read(s, read);
-    s->their_grant = read;
+        is_read(s);
     return rc;
 }
 
 static void end_read(struct scene *s)
 {
-    zkr_grant *read = s->their_grant;
-
-    if (read == NULL)
+    if (s->their_grant == NULL)
         return;
-    is_read(s, read);
-    must_unless_over(s, "a release", zkr_grant_release(read));
-    zkr_grant_free(read);
+    is_read(s);
+    must_unless_over(s, "a release", zkr_grant_release(s->their_grant));
+    zkr_grant_free(s->their_grant);
     s->their_grant = NULL;
 }
 
@@ -548,12 +533,7 @@ static int acquire_many(struct scene *s)
     return rc;
 }
 
-static void hold_many(struct scene *s)
-{
-    s->timeout_ms = PATIENT_MS;
-    must(s, "permits", acquire_many(s));
-}
-
+STEP(hold_many, must(s, "permits", acquire_many(s)))
 CALL(release_many, zkr_grants_release(s->their_object, PERMITS))
 
 static void free_grants(struct scene *s, int rc)
@@ -613,12 +593,7 @@ static int acquire_both(struct scene *s)
     return rc;
 }
 
-static void hold_both(struct scene *s)
-{
-    s->timeout_ms = PATIENT_MS;
-    must(s, "both", acquire_both(s));
-}
-
+STEP(hold_both, must(s, "both", acquire_both(s)))
 CALL(release_both, zkr_grants_release(((struct two *)s->object)->grants, 2))
 
 static void forget_both(struct scene *s, int rc)
@@ -672,8 +647,7 @@ const struct call other_calls[] = {
     { .name = "enter", .run = enter, .change = 2, .count = nodes,
       .make = make_member, .ready = nobody_is_ready, .undo = leave_again, .end = free_member },
     { .name = "leave", .run = leave, .change = -2, .count = nodes,
-      .make = make_member, .ready = be_inside,
-      .end = free_member },
+      .make = make_member, .ready = be_inside, .end = free_member },
 
     { .name = "verify", .run = verify, .count = nodes, .make = make_mutexes,
       .ready = hold, .undo = end_hold, .end = free_mutexes },

@@ -442,6 +442,7 @@ static void run_in_silence(struct scene *s, struct cell *c)
     const char *why = c->fault->deed == CUT_OFF ? "no connection" : "deadline";
     struct lap before = stopwatch_lap(clock_of_all);
 
+    s->timeout_ms = HASTY_MS;
     c->rc = run_disturbed(s, c);
     bool says = strstr(zkr_error_detail(), why) != NULL;
     struct lap lap = stopwatch_lap(clock_of_all);
@@ -502,9 +503,9 @@ static void play(struct scene *s, struct cell *c)
 {
     const struct call *call = s->call;
 
+    s->timeout_ms = PATIENT_MS;
     step(s, call->ready);
     int before = call->count == NULL ? 0 : call->count(s);
-    s->timeout_ms = is_silence(c->fault) ? HASTY_MS : PATIENT_MS;
     if (is_silence(c->fault))
         run_in_silence(s, c);
     else
@@ -530,9 +531,9 @@ static void play_again(struct scene *s, const struct cell *c)
 {
     struct cell again = { .subject = c->subject };
 
+    s->timeout_ms = PATIENT_MS;
     step(s, s->call->ready);
     int before = s->call->count == NULL ? 0 : s->call->count(s);
-    s->timeout_ms = PATIENT_MS;
     again.rc = run_disturbed(s, &again);
     if (!is_late(s, again.rc)) {
         if (again.rc != c->subject->call->ends_with)

@@ -37,7 +37,7 @@ struct scene {
     struct admin *admin;
     char path[64];
     char dir[80];       /* where the nodes are counted */
-    int64_t timeout_ms; /* of the call */
+    int64_t timeout_ms; /* of the call, or of what precedes it */
 
     /* What the call may use as it likes. */
     void *object;
