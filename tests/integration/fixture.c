@@ -262,11 +262,12 @@ void on_thread(void *(*run)(void *), void *arg)
 /* An event makes a claim list again, and it is woken by the answer to that. */
 void settle(zkr_session *s)
 {
-    AUTO(mutex) m = new_mutex(
+    zkr_mutex *m = new_mutex(
         s, textf("/tests/settle/%llx", (unsigned long long)zkr_session_id(s)));
 
     for (int i = 0; i < 3; i++)
         release(acquire(m));
+    zkr_mutex_free(m);
     sleep_ms(2); /* for the thread that was woken */
 }
 

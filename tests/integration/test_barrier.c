@@ -611,7 +611,6 @@ TEST(a_ready_that_comes_and_goes_lets_in)
         proxy_release(proxy);
         assert_int_equal(call_join(&caller), ZKR_OK);
         ok(zkr_double_barrier_leave(member, SOON_MS));
-        zkr_double_barrier_free(member);
         wait_watches(0);
     }
 }
@@ -711,13 +710,12 @@ TEST(members_meet_while_servers_and_sessions_end)
 
 TEST(the_end_of_the_session_ends_an_entry)
 {
-    zkr_double_barrier *member = new_member_of(s, 2);
+    AUTO(double_barrier) member = new_member_of(s, 2);
 
     call_start(&caller, call_enter, member);
     wait_watches(1);
     (void)zkr_session_close(s);
     assert_int_equal(call_join(&caller), ZKR_ECLOSED);
-    zkr_double_barrier_free(member);
     s = NULL;
 }
 

@@ -9,7 +9,7 @@
 
 static void run_trial(const void *trial)
 {
-    play(((const struct trial *)trial)->statement->test);
+    play(((const struct trial *)trial)->statement);
 }
 
 /* NULL: all subjects. Returns whether there is anything. */

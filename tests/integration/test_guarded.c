@@ -267,7 +267,7 @@ TEST(a_write_given_up_is_not_sent_again)
 
 TEST(a_suspended_grant_writes_when_the_connection_is_back)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
@@ -275,7 +275,6 @@ TEST(a_suspended_grant_writes_when_the_connection_is_back)
     proxy_heal(proxy);
     is_recorded(told.recorder, 0, ZKR_OK, true);
     node_has(data, "new");
-    release(g);
 }
 
 TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
@@ -306,7 +305,7 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
         open_to(proxy_hosts(proxy),
                 OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = patient));
     AUTO(mutex) lock = new_mutex(other, path);
-    zkr_grant *g = acquire(lock);
+    AUTO(grant) g = acquire(lock);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
     assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
                      ZKR_EUNREACHABLE);
@@ -317,7 +316,6 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     close_session(other);
     is_recorded(told.recorder, 0, ZKR_ECLOSED, false);
     node_has(data, "old");
-    zkr_grant_free(g);
 }
 
 /* Our node may not be read, so it can guard nothing; but the lock is held. */

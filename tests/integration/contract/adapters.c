@@ -300,78 +300,54 @@ static void leadership_forget(void *lock, zkr_grant *grant)
 #define OWN_GRANTS        .release = own_release, .forget = own_forget
 #define OWN_SHARED_GRANTS .release = own_shared_release, .forget = own_forget
 #define STAYING           .retain_ms = 60000, .retain_max = 3
+#define OWNED             (REENTRANT | THREAD_OWNED)
 
 #define LEADERSHIP                                                             \
+    .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,          \
     .make = leadership_make, .free = leadership_free,                          \
     .acquire = leadership_acquire, .cancel = leadership_cancel,                \
     .release = leadership_release, .forget = leadership_forget
 
 /* clang-format off */
 const struct adapter adapters[] = {
-    { .name = "mutex",
-      .traits = FAIR | QUEUES,
-      CALLS(mutex), GRANTS },
-    { .name = "mutex in kazoo layout",
-      .traits = FAIR | QUEUES,
-      .flags = ZKR_KAZOO_LAYOUT,
-      CALLS(mutex), GRANTS },
-    { .name = "reentrant mutex",
-      .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS,
+    { .name = "mutex", .traits = FAIR | QUEUES, CALLS(mutex), GRANTS },
+    { .name = "mutex in kazoo layout", .traits = FAIR | QUEUES,
+      .flags = ZKR_KAZOO_LAYOUT, CALLS(mutex), GRANTS },
+    { .name = "reentrant mutex", .traits = FAIR | QUEUES | OWNED | KEEPS_GRANTS,
       CALLS(reentrant_mutex), OWN_GRANTS },
-    { .name = "write lock",
-      .traits = FAIR | QUEUES,
-      CALLS(rwlock), GRANTS },
-    { .name = "write lock in kazoo layout",
-      .traits = FAIR | QUEUES,
-      .flags = ZKR_KAZOO_LAYOUT,
-      CALLS(rwlock), GRANTS },
-    { .name = "reentrant write lock",
-      .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED,
-      .flags = ZKR_REENTRANT,
-      CALLS(rwlock), GRANTS },
-    { .name = "mutex that stays",
-      .traits = FAIR | QUEUES | STAYS,
+    { .name = "write lock", .traits = FAIR | QUEUES, CALLS(rwlock), GRANTS },
+    { .name = "write lock in kazoo layout", .traits = FAIR | QUEUES,
+      .flags = ZKR_KAZOO_LAYOUT, CALLS(rwlock), GRANTS },
+    { .name = "reentrant write lock", .traits = FAIR | QUEUES | OWNED,
+      .flags = ZKR_REENTRANT, CALLS(rwlock), GRANTS },
+    { .name = "mutex that stays", .traits = FAIR | QUEUES | STAYS,
       CALLS(mutex), STAYING, GRANTS },
-    { .name = "mutex that yields",
-      .traits = FAIR | QUEUES | SHARES,
+    { .name = "mutex that yields", .traits = FAIR | QUEUES | SHARES,
       CALLS(mutex), STAYING, SHARED_GRANTS },
     { .name = "reentrant mutex that stays",
-      .traits = FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS | STAYS,
+      .traits = FAIR | QUEUES | OWNED | KEEPS_GRANTS | STAYS,
       CALLS(reentrant_mutex), STAYING, OWN_GRANTS },
     { .name = "reentrant mutex that yields",
-      .traits =
-          FAIR | QUEUES | REENTRANT | THREAD_OWNED | KEEPS_GRANTS | SHARES,
+      .traits = FAIR | QUEUES | OWNED | KEEPS_GRANTS | SHARES,
       CALLS(reentrant_mutex), STAYING, OWN_SHARED_GRANTS },
-    { .name = "write lock that stays",
-      .traits = FAIR | QUEUES | STAYS,
+    { .name = "write lock that stays", .traits = FAIR | QUEUES | STAYS,
       CALLS(rwlock), STAYING, GRANTS },
-    { .name = "write lock that yields",
-      .traits = FAIR | QUEUES | SHARES,
+    { .name = "write lock that yields", .traits = FAIR | QUEUES | SHARES,
       CALLS(rwlock), STAYING, SHARED_GRANTS },
-    { .name = "unfair mutex",
-      CALLS(unfair_mutex), GRANTS },
-    { .name = "semaphore of one",
-      .traits = FAIR | QUEUES | TURNS | TRIES_WRITE,
-      .below = "/leases",
-      CALLS(semaphore), GRANTS },
-    { .name = "multi-lock of a mutex",
-      .traits = FAIR | QUEUES,
+    { .name = "unfair mutex", CALLS(unfair_mutex), GRANTS },
+    { .name = "semaphore of one", .traits = FAIR | QUEUES | TURNS | TRIES_WRITE,
+      .below = "/leases", CALLS(semaphore), GRANTS },
+    { .name = "multi-lock of a mutex", .traits = FAIR | QUEUES,
       CALLS(multi_lock), GRANTS },
-    { .name = "leadership",
-      .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
+    { .name = "leadership", LEADERSHIP },
+    { .name = "leadership in kazoo layout", .flags = ZKR_KAZOO_LAYOUT,
       LEADERSHIP },
-    { .name = "leadership in kazoo layout",
-      .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
-      .flags = ZKR_KAZOO_LAYOUT,
-      LEADERSHIP },
-    { .name = "leadership in selector layout",
-      .traits = FAIR | QUEUES | KEEPS_GRANTS | CAMPAIGNS | TRIES_WRITE,
-      .flags = ZKR_SELECTOR_LAYOUT,
+    { .name = "leadership in selector layout", .flags = ZKR_SELECTOR_LAYOUT,
       LEADERSHIP },
 };
 /* clang-format on */
 
-const size_t adapter_count = sizeof(adapters) / sizeof(adapters[0]);
+const size_t adapter_count = COUNT(adapters);
 
 int adapter_make(const struct adapter *recipe, zkr_session *s, const char *path,
                  uint32_t flags, void **ret_lock)

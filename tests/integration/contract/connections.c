@@ -124,13 +124,13 @@ static void heal_both(void)
     proxy_heal(their_proxy);
 }
 
-/* Curator testWaitingProcessKilledServer, and the official WriteLockTest */
-TEST_ALL(a_server_restart_costs_neither_the_lock_nor_the_place)
+/* Curator testWaitingProcessKilledServer, and the official WriteLockTest. A
+ * start costs as much as all else, and disconnects repeat. */
+TEST_OF(a_server_restart_costs_neither_the_lock_nor_the_place, .once = true)
 {
     struct contender *holder = one_that_holds(ours);
     struct contender *waiting[] = { one_of(theirs), one_of(ours) };
 
-    play_once(); /* a start costs as much as all else; disconnects repeat */
     let_wait(waiting[0]);
     let_wait(waiting[1]);
     server_kill9(the_server);

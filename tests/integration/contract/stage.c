@@ -402,23 +402,15 @@ static bool nobody_watches(void)
     return nobody;
 }
 
-static bool once;
-
-void play_once(void)
+void play(const struct statement *s)
 {
-    once = true;
-}
-
-void play(void (*test)(void))
-{
-    once = false;
-    test();
-    if (ours == NULL || once)
+    s->test();
+    if (ours == NULL || s->once)
         return;
     contenders_used = 0;
     locks_used = 0;
     stand_by();
-    test();
+    s->test();
     if (ours == NULL)
         return;
     bystanders_are_undisturbed();

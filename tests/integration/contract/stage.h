@@ -24,6 +24,7 @@ struct statement {
     unsigned for_those; /* recipes that have these traits, */
     unsigned not_for;   /* and not these, */
     unsigned nor_for;   /* and not these */
+    bool once;          /* it costs much, or has rounds of its own */
     struct statement *next;
 };
 
@@ -59,9 +60,7 @@ int stage_tear_down(void);
 
 /* Plays it twice, with the same objects and sessions. In the second round each
  * session holds another lock beside. Then all is freed, and nothing is left. */
-void play(void (*test)(void));
-/* Called by a test that costs much, or has rounds of its own. */
-void play_once(void);
+void play(const struct statement *s);
 
 bool has(unsigned traits); /* the recipe under test */
 

@@ -609,6 +609,22 @@ static void end_acquire_both(struct scene *s, int rc)
 }
 
 /* clang-format off */
+#define ON_COUNTER .make = make_counter, .count = writes, .end = free_counter
+#define AT_BARRIER .make = make_barrier, .end = free_barrier
+#define AS_MEMBER  .make = make_member, .count = nodes, .end = free_member
+#define ON_MUTEX   .make = make_mutexes, .end = free_mutexes
+#define GUARDED                                                                \
+    .make = make_mutexes, .count = writes_to_data, .undo = end_hold,           \
+    .end = end_guarded, .not_its = "sync *"
+#define BESIDE                                                                 \
+    .make = make_rwlock, .ready = hold_write, .count = readers_and_writers,    \
+    .end = free_rwlock, .not_its = "sync *"
+#define PERMITTED                                                              \
+    .make = make_permits, .count = permits, .end = free_permits,               \
+    .not_its = LATER
+#define BOTH                                                                   \
+    .make = make_two, .count = nodes_of_two, .end = free_two, .not_its = LATER
+
 const struct call other_calls[] = {
     { .name = "get", .run = get, .make = make_node },
     { .name = "exists", .run = exists, .make = make_node },
@@ -619,80 +635,62 @@ const struct call other_calls[] = {
     { .name = "set", .run = set, .change = 1, .count = writes, .make = make_node },
     { .name = "delete", .run = delete, .change = -1, .count = writes_below,
       .make = make_node, .ready = there_is_one_below },
-    { .name = "commit", .named = "transaction of 3", .run = commit, .change = 11, .count = both_writes,
-      .make = make_node, .ready = there_is_none_below },
+    { .name = "commit", .named = "transaction of 3", .run = commit, .change = 11,
+      .count = both_writes, .make = make_node, .ready = there_is_none_below },
     { .name = "watch", .named = "", .run = watch, .make = make_node, .end = free_watch },
-    { .name = "watched change", .named = "", .run = change_and_watch, .make = make_node,
-      .ready = watch_already, .end = free_watch },
+    { .name = "watched change", .named = "", .run = change_and_watch,
+      .make = make_node, .ready = watch_already, .end = free_watch },
 
-    { .name = "counter get", .run = counter_get, .count = writes,
-      .make = make_counter, .end = free_counter },
+    { .name = "counter get", .run = counter_get, ON_COUNTER },
     { .name = "first add", .run = add, .change = 1, .count = writes_deep,
       .make = make_deep_counter, .ready = there_is_no_parent, .end = free_counter },
-    { .name = "add", .run = add, .change = 1, .count = writes,
-      .make = make_counter, .end = free_counter },
-    { .name = "counter set", .run = counter_set, .change = 1, .count = writes,
-      .make = make_counter, .end = free_counter },
+    { .name = "add", .run = add, .change = 1, ON_COUNTER },
+    { .name = "counter set", .run = counter_set, .change = 1, ON_COUNTER },
     { .name = "compare and set", .run = compare_and_set, .change = 1,
-      .count = writes, .make = make_counter, .ready = remember,
-      .end = free_counter },
+      .ready = remember, ON_COUNTER },
 
     { .name = "barrier set", .run = set_barrier, .change = 1, .count = writes,
-      .make = make_barrier, .ready = there_is_none, .end = free_barrier },
+      .ready = there_is_none, AT_BARRIER },
     { .name = "barrier remove", .run = remove_barrier, .change = -1,
-      .count = writes, .make = make_barrier, .ready = there_is_one,
-      .end = free_barrier },
-    { .name = "barrier wait", .run = wait_at_barrier, .make = make_barrier,
-      .ready = there_is_one, .meanwhile = there_is_none, .end = free_barrier },
-    { .name = "enter", .run = enter, .change = 2, .count = nodes,
-      .make = make_member, .ready = nobody_is_ready, .undo = leave_again, .end = free_member },
-    { .name = "leave", .run = leave, .change = -2, .count = nodes,
-      .make = make_member, .ready = be_inside, .end = free_member },
+      .count = writes, .ready = there_is_one, AT_BARRIER },
+    { .name = "barrier wait", .run = wait_at_barrier, .ready = there_is_one,
+      .meanwhile = there_is_none, AT_BARRIER },
+    { .name = "enter", .run = enter, .change = 2, .ready = nobody_is_ready,
+      .undo = leave_again, AS_MEMBER },
+    { .name = "leave", .run = leave, .change = -2, .ready = be_inside, AS_MEMBER },
 
-    { .name = "verify", .run = verify, .count = nodes, .make = make_mutexes,
-      .ready = hold, .undo = end_hold, .end = free_mutexes },
+    { .name = "verify", .run = verify, .count = nodes, .ready = hold,
+      .undo = end_hold, ON_MUTEX },
     { .name = "guarded set", .run = guarded_set, .change = 1,
-      .count = writes_to_data, .make = make_mutexes, .ready = hold_data,
-      .undo = end_hold, .end = end_guarded, .not_its = "sync *" },
+      .ready = hold_data, GUARDED },
     { .name = "guarded create", .run = guarded_create, .change = 1,
-      .count = writes_to_data, .make = make_mutexes, .ready = hold_no_data,
-      .undo = end_hold, .end = end_guarded, .not_its = "sync *" },
+      .ready = hold_no_data, GUARDED },
     { .name = "guarded delete", .run = guarded_delete, .change = -1,
-      .count = writes_to_data, .make = make_mutexes, .ready = hold_data,
-      .undo = end_hold, .end = end_guarded, .not_its = "sync *" },
+      .ready = hold_data, GUARDED },
     { .name = "guarded commit", .run = guarded_commit, .change = 1,
-      .count = writes_to_data, .make = make_mutexes, .ready = hold_data,
-      .undo = end_hold, .end = end_guarded, .not_its = "sync *" },
-    { .name = "close", .named = "session to", .run = close_it, .change = -1, .count = nodes,
-      .make = make_mutexes, .ready = hold, .undo = forget, .end = free_mutexes,
-      .session_ms = 4000 },
+      .ready = hold_data, GUARDED },
+    { .name = "close", .named = "session to", .run = close_it, .change = -1,
+      .count = nodes, .ready = hold, .undo = forget, .session_ms = 4000, ON_MUTEX },
 
-    { .name = "list", .run = list, .make = make_mutexes, .ready = they_hold,
-      .end = free_mutexes },
+    { .name = "list", .run = list, .ready = they_hold, ON_MUTEX },
     { .name = "revoke", .run = revoke_it, .change = 1, .count = revoked,
-      .make = make_mutexes, .ready = they_hold, .end = free_mutexes },
+      .ready = they_hold, ON_MUTEX },
     { .name = "break", .run = break_it, .change = -1, .count = nodes,
-      .make = make_mutexes, .ready = they_hold, .end = free_mutexes },
+      .ready = they_hold, ON_MUTEX },
 
-    { .name = "downgrade", .run = downgrade, .change = 9,
-      .count = readers_and_writers, .make = make_rwlock, .ready = hold_write,
-      .undo = end_downgrade, .end = free_rwlock, .not_its = "sync *" },
-    { .name = "read beside", .run = read_beside, .change = 10,
-      .count = readers_and_writers, .make = make_rwlock, .ready = hold_write,
-      .undo = end_both, .end = free_rwlock, .not_its = "sync *" },
+    { .name = "downgrade", .run = downgrade, .change = 9, .undo = end_downgrade,
+      BESIDE },
+    { .name = "read beside", .run = read_beside, .change = 10, .undo = end_both,
+      BESIDE },
 
     { .name = "acquire many", .run = acquire_many, .change = PERMITS,
-      .count = permits, .make = make_permits, .undo = end_many,
-      .end = free_permits, .not_its = LATER },
+      .undo = end_many, PERMITTED },
     { .name = "release many", .run = release_many, .change = -PERMITS,
-      .count = permits, .make = make_permits, .ready = hold_many,
-      .undo = free_grants, .end = free_permits, .not_its = LATER },
+      .ready = hold_many, .undo = free_grants, PERMITTED },
     { .name = "acquire both", .run = acquire_both, .change = 2,
-      .count = nodes_of_two, .make = make_two, .undo = end_acquire_both,
-      .end = free_two, .not_its = LATER },
+      .undo = end_acquire_both, BOTH },
     { .name = "release both", .run = release_both, .change = -2,
-      .count = nodes_of_two, .make = make_two, .ready = hold_both,
-      .undo = forget_both, .end = free_two, .not_its = LATER },
+      .ready = hold_both, .undo = forget_both, BOTH },
 };
 /* clang-format on */
 

@@ -23,7 +23,7 @@ const struct fault faults[] = {
     { "moved", .deed = REFUSED, .error = ZKR_ZSESSIONMOVED },
     { "unknown session", .deed = REFUSED, .error = ZKR_ZUNKNOWNSESSION },
 };
-const size_t fault_count = sizeof(faults) / sizeof(faults[0]);
+const size_t fault_count = COUNT(faults);
 
 /* clang-format off */
 #define ACQUIRES "@(*acquire|wait|give up|try*|acquire *)"
@@ -156,4 +156,4 @@ struct row rows[] = {
 };
 /* clang-format on */
 
-const size_t row_count = sizeof(rows) / sizeof(rows[0]);
+const size_t row_count = COUNT(rows);
