@@ -40,6 +40,5 @@ void forbid(const char *full, int32_t perms);
 /* Returns when the rules of the proxy have done their work. */
 void call_start_until_rule(struct caller *c, int (*run)(void *arg), void *arg);
 
-/* The server is silent: the call has a deadline after so many ms, and says so.
- */
+/* The server is silent: the call has a deadline in so many ms, and says so. */
 void times_out(int (*run)(void *arg), void *arg, int64_t timeout_ms);

@@ -16,8 +16,7 @@ static int setup(void)
 
 FIXTURE(setup, usual_teardown)
 
-/* Until a session timeout in which the session has written nothing for itself.
- */
+/* Until a session timeout in which the session has written nothing itself. */
 static void shares(void (*meanwhile)(void))
 {
     int64_t since_ms = now_ms();

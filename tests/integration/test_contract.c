@@ -3,14 +3,8 @@
  *
  *   test-contract [SUBJECT]
  *
- * Each file of contract/ states a subject; contract/adapters.c has the recipes.
- */
+ * Each file of contract/ states a subject; adapters.c there has the recipes. */
 #include "contract/stage.h"
-
-static void run_trial(const void *trial)
-{
-    play(((const struct trial *)trial)->statement);
-}
 
 /* NULL: all subjects. Returns whether there is anything. */
 static bool register_subject(const char *subject)
@@ -34,7 +28,7 @@ static bool register_subject(const char *subject)
             trials[count] = (struct trial){ .recipe = recipe, .statement = s };
             tests[count] = (struct test_case){ .name = recipe->name,
                                                .row = s->name,
-                                               .run = run_trial,
+                                               .run = play,
                                                .arg = &trials[count],
                                                .setup = stage_set_up,
                                                .teardown = stage_tear_down };

@@ -67,30 +67,22 @@ TEST(an_owner_with_a_number_reads_beside_its_own_write_only)
     release(reading);
 }
 
-static void *downgrade_main(void *arg)
-{
-    struct change *c = arg;
-
-    c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
-    return NULL;
-}
-
 TEST(a_downgrade_on_any_thread_is_for_the_owner_with_a_number)
 {
     struct change c = { .lock = nested };
 
     ok(acquire_of(nested, 7, ZKR_EXCLUSIVE, &c.writing));
-    on_thread(downgrade_main, &c);
-    ok(c.rc);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    ok(waiter_join(&w));
     zkr_grant_free(c.writing);
     struct zkr_acquire_opts *opts =
         OPTS(acquire, .mode = ZKR_SHARED, .owner = 7);
     zkr_grant *found = GRANT(lockable_grant, nested, opts);
-    assert_ptr_equal(found, c.reading);
+    assert_ptr_equal(found, w.grant);
     opts->owner = 8;
     assert_int_equal(zkr_lockable_grant(nested, opts, &found), ZKR_ENOTOWNER);
     assert_int_equal(acquire_of(nested, 7, ZKR_EXCLUSIVE, &found), ZKR_EDEADLK);
-    release(c.reading);
+    release(w.grant);
 }
 
 /* Curator testDowngrading, testContendingDowngrading: up to its version 5.4.0
@@ -279,7 +271,9 @@ TEST(a_reader_that_is_there_already_is_counted)
 static void downgrade_inside(zkr_session *session,
                              const struct zkr_session_event *e, void *arg)
 {
-    (void)downgrade_main(arg);
+    struct change *c = arg;
+
+    c->rc = zkr_rwlock_downgrade(c->lock, c->writing, &c->reading);
 }
 
 /* The read grant is only counted there. But the write grant could not be given
@@ -311,9 +305,9 @@ TEST(only_the_owner_downgrades_a_reentrant_lock)
     AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
     struct change c = { .lock = l, .writing = write_lock(l) };
 
-    on_thread(downgrade_main, &c);
-    assert_int_equal(c.rc, ZKR_ENOTOWNER);
-    assert_null(c.reading);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    assert_int_equal(waiter_join(&w), ZKR_ENOTOWNER);
+    assert_null(w.grant);
     assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
     assert_int_equal(count_children(dir), 1);
     release(c.writing);
@@ -325,12 +319,12 @@ TEST(any_thread_downgrades_a_plain_lock)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
 
-    on_thread(downgrade_main, &c);
-    assert_int_equal(c.rc, ZKR_OK);
+    waiter_start_by(&w, by_downgrading, &c, 0);
+    ok(waiter_join(&w));
     zkr_grant_free(c.writing);
     assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
-    release(c.reading);
+    release(w.grant);
 }
 
 TEST(a_grant_of_no_thread_is_downgraded_by_any)

@@ -145,8 +145,7 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     assert_int_equal(count_children(path), 0);
 }
 
-/* -118 says nothing about the request, only that the connection is an old one.
- */
+/* -118 says nothing about the request, only that the connection is old. */
 TEST(a_create_of_a_session_that_moved_is_searched_for)
 {
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 1, ZSESSIONMOVED);
@@ -229,8 +228,7 @@ TEST(data_changed_on_the_predecessor_wakes_nobody_up)
 /* -- a connection that comes and goes ------------------------------------- */
 
 /* The event alone means that the node is gone. The holder once read the node
- * first, and was HELD until the answer came, while somebody else held the lock.
- */
+ * first, and was HELD until the answer came, while another held the lock. */
 TEST(a_holder_believes_the_event_that_its_node_is_deleted)
 {
     AUTO(recorder) r = recorder_new();

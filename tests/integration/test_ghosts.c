@@ -167,11 +167,16 @@ static int put_nodes(struct admin *client)
     return rc;
 }
 
-/* The odd one is down while the session with the nodes ends. Opens `admin`. */
-static int make_ghosts(void)
+/* The odd one is down while the session with the nodes ends. */
+static int setup(void)
 {
     struct admin *client;
+    int leader = -1;
 
+    if (!COMES((leader = ensemble_leader(ensemble)) >= 0, SOON_MS))
+        return -1;
+    the_server = ensemble_server(ensemble, leader);
+    odd = ensemble_server(ensemble, (leader + 1) % 3);
     if (admin_open(server_hosts(the_server), &client) != ZOK ||
         put_nodes(client) != ZOK ||
         !COMES(seed_last_zxid(odd) == seed_last_zxid(the_server), SOON_MS))
@@ -187,17 +192,6 @@ static int make_ghosts(void)
                  SOON_MS)
                ? admin_open(server_hosts(the_server), &admin)
                : -1;
-}
-
-static int setup(void)
-{
-    int leader = -1;
-
-    if (!COMES((leader = ensemble_leader(ensemble)) >= 0, SOON_MS))
-        return -1;
-    the_server = ensemble_server(ensemble, leader);
-    odd = ensemble_server(ensemble, (leader + 1) % 3);
-    return make_ghosts();
 }
 
 int main(void)

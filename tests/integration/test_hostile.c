@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests with answers that no server should send (names that lead elsewhere,
  * nodes that cannot be ours), or that come once in 2^31 times, and without
- * events that some servers do not send (those of a node that may not be read).
- */
+ * events that some servers do not send (of a node that may not be read). */
 #include "base/clock.h"
 #include "request/client.h"
 #include "session/watch.h"
@@ -127,8 +126,7 @@ TEST(a_node_that_nothing_created_is_not_ours)
 }
 
 /* The version of a node wraps after 2^31 writes. One below zero was expected,
- * as "any version" (the add was lost), or taken for a node that is not there.
- */
+ * as "any version" (the add was lost), or taken for no node at all. */
 TEST(a_version_below_zero_is_not_expected)
 {
     static const int versions[] = { -1, -2, -3, INT32_MIN };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The usual stage: a session through a proxy, and a mutex at a path of its own.
- */
+/* The usual stage: a session through a proxy, and a mutex at its own path. */
 #pragma once
 
 #include "fixture.h"

@@ -5,7 +5,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* The session that ends, at the next transaction of at least two operations; 0:
- * none, and again when it has ended. The program wraps zoo_amulti: meson.build.
- */
+/* The session that ends, at the next transaction of two operations or more; 0:
+ * none, and again when it has ended. Programs wrap zoo_amulti: meson.build. */
 extern _Atomic int64_t victim_id;

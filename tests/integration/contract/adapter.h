@@ -23,8 +23,7 @@ enum trait {
     TRIES_WRITE = 1u << 10, /* a try makes a node */
 };
 
-/* One recipe. `lock` is its handle, NULL included where the recipe allows it.
- */
+/* One recipe. `lock` is its handle, also NULL where the recipe allows it. */
 struct adapter {
     const char *name;
     unsigned traits;

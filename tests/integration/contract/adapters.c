@@ -104,8 +104,7 @@ static int grant_release(void *lock, zkr_grant *grant)
     return zkr_grant_release(grant);
 }
 
-/* The lock goes back to the others with the release, as one that does not stay.
- */
+/* The lock goes back to the others with the release, as if it did not stay. */
 static int shared_release(void *lock, zkr_grant *grant)
 {
     (void)zkr_lockable_give_back(lock);
@@ -260,8 +259,7 @@ static int leadership_cancel(void *lock)
     return ZKR_OK;
 }
 
-/* After a loss it is a campaign that is left, so the grant tells of the loss.
- */
+/* After a loss a campaign is left, so the grant tells of the loss. */
 static int leadership_release(void *lock, zkr_grant *grant)
 {
     struct participant *p = grant == NULL ? NULL : take(grant);

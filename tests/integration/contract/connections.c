@@ -135,9 +135,7 @@ TEST_OF(a_server_restart_costs_neither_the_lock_nor_the_place, .once = true)
     let_wait(waiting[1]);
     server_kill9(the_server);
     wait_grant_state(holder->grant, ZKR_GRANT_SUSPENDED);
-    /* A server forgets clients that connect while it starts, and their sessions
-     * may end before they try again; or while the admin connects, which may
-     * take long. */
+    /* As restart_server() says of the admin, which may connect slowly. */
     proxy_cut(proxy);
     proxy_cut(their_proxy);
     restart_server_for(heal_both);

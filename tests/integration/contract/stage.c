@@ -402,8 +402,10 @@ static bool nobody_watches(void)
     return nobody;
 }
 
-void play(const struct statement *s)
+void play(const void *trial)
 {
+    const struct statement *s = ((const struct trial *)trial)->statement;
+
     s->test();
     if (ours == NULL || s->once)
         return;

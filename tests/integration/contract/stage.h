@@ -58,9 +58,10 @@ struct trial {
 int stage_set_up(void);
 int stage_tear_down(void);
 
-/* Plays it twice, with the same objects and sessions. In the second round each
- * session holds another lock beside. Then all is freed, and nothing is left. */
-void play(const struct statement *s);
+/* Plays the trial twice, with the same objects and sessions. In the second
+ * round each session holds another lock beside. Then all is freed, and nothing
+ * is left. */
+void play(const void *trial);
 
 bool has(unsigned traits); /* the recipe under test */
 

@@ -8,8 +8,7 @@ SUBJECT("waits")
 
 /* Returns the watches of all sessions on nodes of this lock:
  * "path\n\tsession\n\tsession\n..." A session watches the directory of a queue
- * that it uses again, for as long as that is there: this is no watch of a wait.
- */
+ * that it uses again, for as long as that is there: no watch of a wait. */
 static size_t count_watches(void)
 {
     char *wchp = server_4lw(the_server, "wchp");

@@ -505,12 +505,36 @@ static void end_downgrade(struct scene *s, int rc)
 
 enum { PERMITS = 3 };
 
+/* They are so many in `number`, at `their_object`. */
+static int checked(struct scene *s, int rc)
+{
+    if (rc == ZKR_OK)
+        must_unless_over(s, "a check",
+                         zkr_grants_check(s->their_object, (size_t)s->number));
+    return rc;
+}
+
+CALL(release_all, zkr_grants_release(s->their_object, (size_t)s->number))
+
+static void forget_all(struct scene *s, int rc)
+{
+    zkr_grants_free(s->their_object, (size_t)s->number);
+}
+
+static void end_all(struct scene *s, int rc)
+{
+    if (rc == ZKR_OK)
+        must_unless_over(s, "a release", release_all(s));
+    forget_all(s, rc);
+}
+
 static void make_permits(struct scene *s)
 {
     must(s, "a semaphore",
          zkr_semaphore_new(s->ours, s->path, PERMITS, NULL,
                            (zkr_semaphore **)&s->object));
     s->their_object = calloc(PERMITS, sizeof(zkr_grant *));
+    s->number = PERMITS;
     PRINT(s->dir, "%s/leases", s->path);
 }
 
@@ -522,31 +546,10 @@ static void free_permits(struct scene *s)
 
 CALL(permits, nodes_in(s, s->dir))
 
-static int acquire_many(struct scene *s)
-{
-    int rc = zkr_semaphore_acquire_many(s->object, PERMITS, s->timeout_ms,
-                                        s->their_object);
-
-    if (rc == ZKR_OK)
-        must_unless_over(s, "a check",
-                         zkr_grants_check(s->their_object, PERMITS));
-    return rc;
-}
-
+CALL(acquire_many,
+     checked(s, zkr_semaphore_acquire_many(s->object, PERMITS, s->timeout_ms,
+                                           s->their_object)))
 STEP(hold_many, must(s, "permits", acquire_many(s)))
-CALL(release_many, zkr_grants_release(s->their_object, PERMITS))
-
-static void free_grants(struct scene *s, int rc)
-{
-    zkr_grants_free(s->their_object, PERMITS);
-}
-
-static void end_many(struct scene *s, int rc)
-{
-    if (rc == ZKR_OK)
-        must_unless_over(s, "a release", release_many(s));
-    free_grants(s, rc);
-}
 
 /* Two mutexes; the nodes of both are counted. */
 struct two {
@@ -560,6 +563,8 @@ static void make_two(struct scene *s)
     struct two *t = calloc(1, sizeof(*t));
 
     s->object = t;
+    s->their_object = t->grants;
+    s->number = 2;
     must(s, "a multi-lock", zkr_multi_lock_new(s->ours, NULL, &t->both));
     for (int i = 0; i < 2; i++) {
         must(s, "a mutex",
@@ -583,30 +588,10 @@ static void free_two(struct scene *s)
 CALL(nodes_of_two,
      nodes_in(s, textf("%s/0", s->path)) + nodes_in(s, textf("%s/1", s->path)))
 
-static int acquire_both(struct scene *s)
-{
-    struct two *t = s->object;
-    int rc = zkr_multi_lock_acquire(t->both, s->timeout_ms, t->grants);
-
-    if (rc == ZKR_OK)
-        must_unless_over(s, "a check", zkr_grants_check(t->grants, 2));
-    return rc;
-}
-
+CALL(acquire_both,
+     checked(s, zkr_multi_lock_acquire(((struct two *)s->object)->both,
+                                       s->timeout_ms, s->their_object)))
 STEP(hold_both, must(s, "both", acquire_both(s)))
-CALL(release_both, zkr_grants_release(((struct two *)s->object)->grants, 2))
-
-static void forget_both(struct scene *s, int rc)
-{
-    zkr_grants_free(((struct two *)s->object)->grants, 2);
-}
-
-static void end_acquire_both(struct scene *s, int rc)
-{
-    if (rc == ZKR_OK)
-        must_unless_over(s, "a release", release_both(s));
-    forget_both(s, rc);
-}
 
 /* clang-format off */
 #define ON_COUNTER .make = make_counter, .count = writes, .end = free_counter
@@ -684,13 +669,13 @@ const struct call other_calls[] = {
       BESIDE },
 
     { .name = "acquire many", .run = acquire_many, .change = PERMITS,
-      .undo = end_many, PERMITTED },
-    { .name = "release many", .run = release_many, .change = -PERMITS,
-      .ready = hold_many, .undo = free_grants, PERMITTED },
-    { .name = "acquire both", .run = acquire_both, .change = 2,
-      .undo = end_acquire_both, BOTH },
-    { .name = "release both", .run = release_both, .change = -2,
-      .ready = hold_both, .undo = forget_both, BOTH },
+      .undo = end_all, PERMITTED },
+    { .name = "release many", .run = release_all, .change = -PERMITS,
+      .ready = hold_many, .undo = forget_all, PERMITTED },
+    { .name = "acquire both", .run = acquire_both, .change = 2, .undo = end_all,
+      BOTH },
+    { .name = "release both", .run = release_all, .change = -2,
+      .ready = hold_both, .undo = forget_all, BOTH },
 };
 /* clang-format on */
 

@@ -186,8 +186,7 @@ static void on_session(zkr_session *session, const struct zkr_session_event *e,
 
 /* -- the fault ------------------------------------------------------------ */
 
-/* The call runs in the thread of its worker, and the fault in one of its own.
- */
+/* The call runs in the thread of its worker, and the fault in its own. */
 struct disturbance {
     struct scene *scene;
     struct cell *cell;
