@@ -53,6 +53,9 @@ zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
 void close_session(zkr_session *s);
 SCOPED(zkr_session, session, close_session)
+/* A session with these options, and one through `proxy`. */
+#define OPEN(...)    open_session_with(OPTS(session, __VA_ARGS__))
+#define THROUGH(...) open_to(proxy_hosts(proxy), OPTS(session, __VA_ARGS__))
 
 /* A session through a new proxy to the server; NULL: as open_session(). And the
  * end of both, however the session ends. */

@@ -250,12 +250,11 @@ static void use_counter(zkr_session *s)
 static void use_barriers(zkr_session *s)
 {
     AUTO(double_barrier) m = NULL;
-    zkr_barrier *b = NULL;
+    AUTO(barrier) b = NULL;
 
     if (CAN(zkr_barrier_new(s, "/alloc-barrier", NULL, &b)) &&
         CAN(zkr_barrier_remove(b, SOON_MS)))
         (void)CAN(zkr_barrier_wait(b, SOON_MS));
-    zkr_barrier_free(b);
     if (CAN(zkr_double_barrier_new(s, "/alloc-double", 1, NULL, &m)) &&
         CAN(zkr_double_barrier_enter(m, SOON_MS)))
         (void)CAN(zkr_double_barrier_leave(m, SOON_MS));
@@ -387,8 +386,8 @@ static bool run_with_failure(scenario *play, long n)
 {
     if (getenv("ZKR_TEST_LOG") != NULL)
         (void)fprintf(stderr, "allocation %ld of %s\n", n, recipe->name);
-    zkr_session *s = open_session_with(OPTS(
-        session, .session_timeout_ms = 10000, .acl = "world:anyone:cdrwa"));
+    zkr_session *s =
+        OPEN(.session_timeout_ms = 10000, .acl = "world:anyone:cdrwa");
 
     events = recorder_new();
     path_count = 0;

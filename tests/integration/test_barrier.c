@@ -4,9 +4,6 @@
  * restart, and what is left on the servers. */
 #include "usual.h"
 
-/* Each fault strikes so often. */
-#define TWICE 2
-
 static char ready[80];
 static zkr_barrier *barrier;
 /* Not on the stack of a test: one that fails leaves its threads behind. */
@@ -620,9 +617,8 @@ TEST(a_ready_that_comes_and_goes_lets_in)
 TEST(a_member_that_enters_again_counts_once)
 {
     AUTO(session) slow =
-        open_to(proxy_hosts(proxy),
-                OPTS(session, .session_timeout_ms = SESSION_MS,
-                     .retry.kind = ZKR_RETRY_FIXED, .retry.base_ms = SOON_MS));
+        THROUGH(.session_timeout_ms = SESSION_MS, .retry.kind = ZKR_RETRY_FIXED,
+                .retry.base_ms = SOON_MS);
     AUTO(double_barrier) other = new_member_of(s, 3);
     AUTO(double_barrier) member = new_member_of(slow, 3);
     call_start(&callers[0], call_enter, other);
@@ -755,8 +751,7 @@ TEST(a_callback_cannot_wait)
 
 TEST(a_program_with_its_own_loop_waits)
 {
-    AUTO(session) own =
-        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    AUTO(session) own = OPEN(.flags = ZKR_SESSION_OWN_LOOP);
     AUTO(barrier) b = NEW(barrier, own, path, NULL);
     ok(zkr_barrier_set(b, SOON_MS));
     call_start(&caller, call_wait, b);

@@ -16,16 +16,17 @@ static int setup(void)
 
 FIXTURE(setup, usual_teardown)
 
-/* Until a session timeout in which the session has written nothing itself. */
-static void shares(void (*meanwhile)(void))
+/* Until a session timeout in which the session has written nothing itself.
+ * Meanwhile others write the beacon, so often at a time. */
+static void shares(int times)
 {
     int64_t since_ms = now_ms();
     long writes = proxy_requests(proxy, ZOO_MULTI_OP);
     int64_t deadline = since_ms + SOON_MS;
 
     while (now_ms() - since_ms < BRIEF_SESSION_MS) {
-        if (meanwhile != NULL)
-            meanwhile();
+        for (int i = 0; i < times; i++)
+            ok(admin_set(admin, beacon, "x"));
         if (writes != proxy_requests(proxy, ZOO_MULTI_OP)) {
             writes = proxy_requests(proxy, ZOO_MULTI_OP);
             since_ms = now_ms();
@@ -33,17 +34,6 @@ static void shares(void (*meanwhile)(void))
         assert_true(now_ms() < deadline);
         sleep_ms(2);
     }
-}
-
-static void writes_it(void)
-{
-    assert_int_equal(admin_set(admin, beacon, "x"), ZOK);
-}
-
-static void writes_it_in_a_loop(void)
-{
-    for (int i = 0; i < 100; i++)
-        writes_it();
 }
 
 static const struct harm {
@@ -59,7 +49,7 @@ TEST_ROWS(a_beacon_that_fails_costs_own_writes, harms, h)
     AUTO(held) g = acquire(m);
 
     for (int round = 0; round < 2; round++) {
-        shares(writes_it);
+        shares(1);
         ok(h->is_deleted ? admin_delete(admin, beacon)
                          : admin_set_acl(admin, beacon,
                                          &(struct ACL_vector){ 1, &may_read }));
@@ -69,16 +59,16 @@ TEST_ROWS(a_beacon_that_fails_costs_own_writes, harms, h)
         ok(h->is_deleted ? admin_create(admin, beacon, "")
                          : admin_set_acl(admin, beacon, &ZOO_OPEN_ACL_UNSAFE));
     }
-    shares(writes_it);
+    shares(1);
 }
 
 TEST(a_beacon_that_others_write_in_a_loop_is_a_beacon)
 {
     AUTO(held) g = acquire(m);
 
-    shares(writes_it_in_a_loop);
+    shares(100);
     long before = proxy_requests(proxy, ZOO_SETDATA_OP);
-    shares(NULL); /* the session writes it by itself then */
+    shares(0); /* the session writes it by itself then */
     AWAIT(proxy_requests(proxy, ZOO_SETDATA_OP) >= before + 3);
     wait_grant_state(g, ZKR_GRANT_HELD);
 }

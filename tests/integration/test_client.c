@@ -3,9 +3,6 @@
  * servers refuse, lost answers, deadlines, expiries, callbacks and the end. */
 #include "usual.h"
 
-/* Each fault strikes so often. */
-#define TWICE 2
-
 static int setup(void)
 {
     (void)usual_setup();
@@ -76,14 +73,13 @@ TEST(the_children_of_a_node_are_its_names)
     AUTO(reply) reply = MADE(reply, session_children, s, path, SOON_MS);
     assert_int_equal(reply->count, 0);
     assert_int_equal(reply->stat.children, 0);
-    zkr_reply_free(reply);
     ok(make(in_dir("a"), ""));
     ok(make(in_dir("b"), ""));
     ok(zkr_session_sync(s, SOON_MS));
-    ok(zkr_session_children(s, path, SOON_MS, &reply));
-    assert_int_equal(reply->count, 2);
-    assert_int_equal(reply->names[0][0] + reply->names[1][0], 'a' + 'b');
-    assert_int_equal(reply->stat.children, 2);
+    AUTO(reply) list = MADE(reply, session_children, s, path, SOON_MS);
+    assert_int_equal(list->count, 2);
+    assert_int_equal(list->names[0][0] + list->names[1][0], 'a' + 'b');
+    assert_int_equal(list->stat.children, 2);
 }
 
 static void refuses(int rc, int expected)
@@ -186,7 +182,7 @@ TEST(a_node_has_the_acl_that_was_asked_for)
 
 TEST(paths_are_below_the_chroot)
 {
-    AUTO(session) inner = open_session_with(OPTS(session, .chroot = path));
+    AUTO(session) inner = OPEN(.chroot = path);
 
     AUTO(reply) made =
         MADE(reply, session_create, inner, "/n-", "in", 2,

@@ -4,8 +4,6 @@
  * lost unsaid, whatever the network does. */
 #include "usual.h"
 
-/* Each fault strikes so often. */
-#define TWICE   2
 #define WAIT_MS 1500 /* a busy machine answers sooner */
 
 static char lock_path[80];
@@ -207,7 +205,7 @@ TEST(a_counter_is_below_the_chroot)
 {
     make_parent();
     *strrchr(path, '/') = '\0';
-    AUTO(session) inner = open_session_with(OPTS(session, .chroot = path));
+    AUTO(session) inner = OPEN(.chroot = path);
     AUTO(counter) inner_counter = NEW(counter, inner, "/number", NULL);
     ok(zkr_counter_add(inner_counter, 3, SOON_MS, NULL));
     path[strlen(path)] = '/';
@@ -431,9 +429,8 @@ TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
 /* The try for the mutex began with a time of its own, after the rounds. */
 TEST(with_a_timeout_of_0_there_is_one_deadline_for_all)
 {
-    AUTO(session) brief = open_to(
-        proxy_hosts(proxy), OPTS(session, .session_timeout_ms = SESSION_MS,
-                                 .reply_timeout_ms = 6000));
+    AUTO(session) brief =
+        THROUGH(.session_timeout_ms = SESSION_MS, .reply_timeout_ms = 6000);
     AUTO(counter) c = new_promoted(brief, 2);
     (void)add(c, 1);
     for (int time = 0; time < TWICE; time++) {
@@ -484,8 +481,7 @@ TEST(under_faults_the_sum_is_right_but_for_the_unknown)
 
 TEST(a_program_with_its_own_loop_counts)
 {
-    AUTO(session) own =
-        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    AUTO(session) own = OPEN(.flags = ZKR_SESSION_OWN_LOOP);
     AUTO(counter) c = NEW(counter, own, path, NULL);
     assert_int_equal(add(c, 1), 1);
 }

@@ -108,8 +108,8 @@ TEST(all_that_a_session_creates_has_its_acl)
     char acl[128];
 
     assert_int_equal(admin_create(admin, "/tests/acl", NULL), ZOK);
-    AUTO(session) guarded = open_session_with(
-        OPTS(session, .chroot = "/tests/acl", .acl = "ip:127.0.0.1:cdrwa"));
+    AUTO(session) guarded =
+        OPEN(.chroot = "/tests/acl", .acl = "ip:127.0.0.1:cdrwa");
     AUTO(rwlock) l = NEW(rwlock, guarded, "/a/lock", NULL);
     AUTO(held) g = write_lock(l);
     for (size_t i = 0; i < 2; i++) {

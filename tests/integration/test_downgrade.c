@@ -282,9 +282,8 @@ TEST(a_callback_does_not_downgrade)
 {
     struct change c = { .rc = 0 };
 
-    AUTO(session) looping =
-        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
-                               .chroot = root[0] == '\0' ? NULL : root));
+    AUTO(session) looping = OPEN(.flags = ZKR_SESSION_OWN_LOOP,
+                                 .chroot = root[0] == '\0' ? NULL : root);
     AUTO(rwlock) l = c.lock = new_rwlock(looping, ZKR_REENTRANT);
     c.writing = write_lock(c.lock);
     zkr_grant *reading = read_lock(c.lock);

@@ -129,9 +129,8 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     struct zkr__op late;
     struct waiter w;
 
-    AUTO(session) slow = open_to(
-        proxy_hosts(proxy),
-        OPTS(session, .session_timeout_ms = SESSION_MS, .retry = slowly));
+    AUTO(session) slow =
+        THROUGH(.session_timeout_ms = SESSION_MS, .retry = slowly);
     AUTO(mutex) mutex = new_mutex(slow, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     waiter_start(&w, mutex, SOON_MS / 2);
@@ -198,8 +197,7 @@ TEST(the_policy_none_sends_a_create_only_once)
 {
     struct zkr_retry none = ZKR_RETRY_NONE_INIT;
     AUTO(session) impatient =
-        open_to(proxy_hosts(proxy),
-                OPTS(session, .session_timeout_ms = SESSION_MS, .retry = none));
+        THROUGH(.session_timeout_ms = SESSION_MS, .retry = none);
     AUTO(mutex) mutex = new_mutex(impatient, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     assert_int_equal(zkr_mutex_acquire(mutex, -1, &nil), ZCONNECTIONLOSS);
@@ -284,9 +282,7 @@ TEST(waits_given_up_leave_no_watch_in_the_client)
 TEST(closing_with_a_silent_server_does_not_claim_success)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_session *lonely =
-        open_to(proxy_hosts(proxy),
-                OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS));
+    zkr_session *lonely = THROUGH(.session_timeout_ms = 2 * BRIEF_SESSION_MS);
     AUTO(mutex) mutex = new_mutex(lonely, path);
     AUTO(grant) g = acquire(mutex);
     proxy_freeze(proxy);

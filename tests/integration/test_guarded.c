@@ -201,8 +201,7 @@ TEST(a_write_that_cannot_be_is_refused_at_once)
 /* The watch may be faster than the write; then the servers are not asked. */
 static bool the_servers_refuse(void)
 {
-    zkr_grant *g = acquire(m);
-
+    AUTO(grant) g = acquire(m);
     AUTO(txn) t = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_set(t, data, "late", 4, ZKR_ANY_VERSION));
     ok(zkr_txn_create(t, child("x"), "", 0, NULL));
@@ -217,7 +216,6 @@ static bool the_servers_refuse(void)
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
     assert_int_equal(admin_exists(admin, child("x"), NULL), ZNONODE);
-    zkr_grant_free(g);
     return asked;
 }
 
@@ -231,7 +229,7 @@ TEST(a_write_after_the_node_was_deleted_is_refused)
 
 TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
 
     expire(s);
     int rc = set(g, "late"); /* it may have been on its way */
@@ -241,7 +239,6 @@ TEST_WITH(a_write_after_the_session_ended_changes_nothing, setup, teardown)
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(set(g, "late"), ZKR_ELOST);
     node_has(data, "next");
-    zkr_grant_free(g);
 }
 
 /* -- nobody can tell ------------------------------------------------------ */
@@ -302,8 +299,7 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
 {
     struct zkr_retry patient = ZKR_RETRY_FOREVER_INIT(60000);
     zkr_session *other =
-        open_to(proxy_hosts(proxy),
-                OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = patient));
+        THROUGH(.flags = ZKR_SESSION_NO_LEASE, .retry = patient);
     AUTO(mutex) lock = new_mutex(other, path);
     AUTO(grant) g = acquire(lock);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
@@ -321,8 +317,8 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
 /* Our node may not be read, so it can guard nothing; but the lock is held. */
 TEST(a_guard_that_may_not_be_read_is_no_loss)
 {
-    AUTO(session) closed = open_session_with(OPTS(
-        session, .acl = "world:anyone:cdw", .flags = ZKR_SESSION_NO_LEASE));
+    AUTO(session) closed =
+        OPEN(.acl = "world:anyone:cdw", .flags = ZKR_SESSION_NO_LEASE);
     AUTO(mutex) lock = new_mutex(closed, path);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
     AUTO(held) g = acquire(lock);
@@ -438,8 +434,8 @@ TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
 
 TEST_WITH(paths_are_below_the_chroot, setup, teardown)
 {
-    AUTO(session) inner = open_session_with(
-        OPTS(session, .session_timeout_ms = SESSION_MS, .chroot = data));
+    AUTO(session) inner =
+        OPEN(.session_timeout_ms = SESSION_MS, .chroot = data);
     AUTO(mutex) lock = new_mutex(inner, "/locks/a");
     AUTO(grant) g = acquire(lock);
     ok(zkr_grant_guarded_create(g, "/made", "abc", 3, SOON_MS));
@@ -601,10 +597,9 @@ static void start_storm(struct storm *storm, int i)
     bool logs_in = i == 1; /* one of them with credentials */
 
     *storm = (struct storm){ .stop = false };
-    storm->session =
-        open_session_with(OPTS(session, .session_timeout_ms = SESSION_MS,
-                               .auth_scheme = logs_in ? "digest" : NULL,
-                               .auth = logs_in ? "smith:secret" : NULL));
+    storm->session = OPEN(.session_timeout_ms = SESSION_MS,
+                          .auth_scheme = logs_in ? "digest" : NULL,
+                          .auth = logs_in ? "smith:secret" : NULL);
     storm->mutex = new_mutex(storm->session, path);
     storm->thread = thread_start(storm_main, storm);
 }

@@ -190,10 +190,8 @@ TEST(without_events_a_node_is_looked_for_again)
     struct waiter w;
 
     /* It asks the leader about the node ahead after twice that time. */
-    AUTO(session) ours = open_to(proxy_hosts(proxy),
-                                 OPTS(session, .session_timeout_ms = SOON_MS));
-    AUTO(session) other =
-        open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
+    AUTO(session) ours = THROUGH(.session_timeout_ms = SOON_MS);
+    AUTO(session) other = OPEN(.acl = "world:anyone:cdw");
     AUTO(mutex) mine = new_mutex(ours, path);
     AUTO(mutex) closed = new_mutex(other, path);
     zkr_grant *g = acquire(closed);

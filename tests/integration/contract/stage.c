@@ -53,14 +53,6 @@ int stage_set_up(void)
     return 0;
 }
 
-void close_ours(void)
-{
-    zkr_session *s = ours;
-
-    ours = NULL;
-    ok(zkr_session_close(s));
-}
-
 static void free_things(void)
 {
     while (contender_count > 0)
@@ -298,13 +290,6 @@ size_t nodes(size_t holders, size_t waiters)
     if (has(TURNS))
         return holders + (waiters > 0);
     return has(QUEUES) ? holders + waiters : holders;
-}
-
-void has_nodes(size_t count)
-{
-    if (has(TURNS))
-        wait_children(dir, count);
-    assert_int_equal(count_children(dir), count);
 }
 
 /* The first of them that has been granted; `count`: none. */

@@ -75,9 +75,8 @@ struct contender *one_that_holds(zkr_session *s);
 struct contender *one_that_waits(zkr_session *s);
 struct recorder *new_recorder(void);
 
-/* A test may end these before. */
+/* A test may do so before, and close `ours`, which is NULL then. */
 void free_lock(void *lock);
-void close_ours(void);
 
 /* The last command of the contender must succeed. */
 void succeeds(struct contender *c);
@@ -113,8 +112,5 @@ void gives_up(struct contender *c);
 
 /* Returns how many nodes so many contenders have. */
 size_t nodes(size_t holders, size_t waiters);
-/* There are so many nodes. A try may have left some, which are on their way
- * out. */
-void has_nodes(size_t count);
 /* Checks that the n-th node still has that name, and frees the name. */
 void keeps_place(char *place, size_t n);

@@ -202,7 +202,9 @@ TEST_ALL(closing_the_session_ends_waits_and_grants)
     struct recorder *r = new_recorder();
 
     let_claim_wait(c, r);
-    close_ours();
+    int rc = zkr_session_close(ours);
+    ours = NULL;
+    ok(rc);
     assert_int_equal(contender_rc(c), ZKR_ECLOSED);
     assert_int_equal(recorder_count(events), 1); /* before close returns */
     assert_int_equal(recorded(events, 0), ZKR_GRANT_LOST);

@@ -545,18 +545,6 @@ static void play_again(struct scene *s, const struct cell *c)
         s->call->undo(s, again.rc);
 }
 
-static void open_ours(struct scene *s, const struct fault *f)
-{
-    uint32_t t = s->call->session_ms != 0 ? s->call->session_ms : T_MS;
-    uint32_t reply = is_silence(f) ? HASTY_MS : PATIENT_MS;
-
-    must(s, "a session",
-         zkr_session_open(
-             proxy_hosts(s->proxy),
-             OPTS(session, .session_timeout_ms = t, .reply_timeout_ms = reply),
-             &s->ours));
-}
-
 /* What is common to the scenes of a worker. */
 struct worker {
     zkr_session *theirs;
@@ -580,7 +568,13 @@ static void play_cell(const struct worker *w, struct cell *c)
         PRINT(c->wrong, "no proxy");
         return;
     }
-    open_ours(&s, c->fault);
+    uint32_t t = s.call->session_ms != 0 ? s.call->session_ms : T_MS;
+    uint32_t reply = is_silence(c->fault) ? HASTY_MS : PATIENT_MS;
+    must(&s, "a session",
+         zkr_session_open(
+             proxy_hosts(s.proxy),
+             OPTS(session, .session_timeout_ms = t, .reply_timeout_ms = reply),
+             &s.ours));
     if (s.wrong[0] == '\0')
         must(&s, "a listener",
              zkr_session_listen(s.ours, on_session, &s, &listener));
@@ -803,28 +797,27 @@ static void list_cells(void)
 /* -- the rows ------------------------------------------------------------- */
 
 /* "ZNOAUTH" */
-static const char *name_of(int rc, char name[48])
+static const char *name_of(int rc)
 {
-    (void)snprintf(name, 48, "%s", zkr_strerror(rc));
-    name[strcspn(name, ":")] = '\0';
-    return name;
+    const char *sentence = zkr_strerror(rc);
+
+    return textf("%.*s", (int)strcspn(sentence, ":"), sentence);
 }
 
 static void print(const struct cell *c, bool right)
 {
     const struct row *row = &c->row;
-    char is[48], one[48], other[48];
 
     print_message("%s%s | %s %d | %s | %s | %s | %s\n",
                   right ? "" : "WRONG: ", c->subject->name, c->request->name,
                   c->nth, c->fault->name,
-                  c->met ? name_of(c->rc, is) : "has not come", c->told_session,
+                  c->met ? name_of(c->rc) : "has not come", c->told_session,
                   c->told_grant);
     if (right)
         return;
     print_message("    by the table: %s%s%s | %s | %s%s%s\n",
-                  name_of(row->ends_with, one), row->or_with != 0 ? " or " : "",
-                  row->or_with != 0 ? name_of(row->or_with, other) : "",
+                  name_of(row->ends_with), row->or_with != 0 ? " or " : "",
+                  row->or_with != 0 ? name_of(row->or_with) : "",
                   row->session_is_told, row->grant_is_told,
                   c->wrong[0] != '\0' ? "\n    besides: " : "", c->wrong);
 }
