@@ -103,6 +103,7 @@ static void hold(void *lock, void *other)
 {
     zkr_grant *g = NULL;
     zkr_grant *again = NULL;
+    struct zkr_counters all = ZKR_COUNTERS_INIT;
 
     if (!CAN(recipe->acquire(lock, SOON_MS, &g)))
         return;
@@ -117,9 +118,7 @@ static void hold(void *lock, void *other)
     (void)CAN(zkr_grant_check(g));
     (void)CAN(zkr_grant_verify(g, SOON_MS));
     if ((recipe->traits & CAMPAIGNS) == 0) /* it is a lockable */
-        (void)CAN(zkr_lockable_stats(
-            lock,
-            &(struct zkr_counters){ .size = sizeof(struct zkr_counters) }));
+        (void)CAN(zkr_lockable_stats(lock, &all));
     ok(recipe->release(lock, g));
     recipe->forget(lock, g);
 }

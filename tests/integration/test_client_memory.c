@@ -237,7 +237,12 @@ static void await_answer(int rc)
     {                                                                          \
         call;                                                                  \
     }
-#define ANSWERED(operation, call) DONE(operation, begin(); await_answer(call))
+#define ANSWERED(operation, call)                                              \
+    static void operation(zkr_session *s)                                      \
+    {                                                                          \
+        begin();                                                               \
+        await_answer(call);                                                    \
+    }
 
 ANSWERED(get, zkr_session_get_async(s, name, SOON_MS, record_reply, answers))
 ANSWERED(exists,

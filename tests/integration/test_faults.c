@@ -13,12 +13,11 @@ static int setup(void)
 {
     (void)usual_setup_two_with(OPTS(session, .session_timeout_ms = SESSION_MS,
                                     .reply_timeout_ms = 300));
-    zkr_grant *g = acquire(m); /* the directory exists from here on */
+    AUTO(grant) g = acquire(m); /* the directory exists from here on */
     int rc = zkr_grant_release(g);
     if (rc != ZKR_EPENDING)
         ok(rc);
-    AWAIT(count_children(path) == 0);
-    zkr_grant_free(g);
+    wait_children(path, 0);
     return 0;
 }
 

@@ -152,24 +152,10 @@ TEST(a_real_holder_is_asked_about_and_waited_for)
     release(waiter_grant(&w));
 }
 
-static int put_nodes(struct admin *client)
-{
-    static const char *const locks[] = { ONE, TWO, READ, WRITE, HELD };
-    int rc = admin_create(client, "/tests", NULL);
-
-    for (size_t i = 0; rc == ZOK && i < COUNT(locks); i++)
-        rc = admin_create(client, locks[i], NULL);
-    for (size_t i = 0; rc == ZOK && i < COUNT(nodes); i++)
-        rc = admin_create_flags(client, nodes[i].path, NULL,
-                                nodes[i].complete ? ZOO_EPHEMERAL
-                                                  : ZOO_EPHEMERAL_SEQUENTIAL,
-                                NULL, 0);
-    return rc;
-}
-
 /* The odd one is down while the session with the nodes ends. */
 static int setup(void)
 {
+    static const char *const locks[] = { ONE, TWO, READ, WRITE, HELD };
     struct admin *client;
     int leader = -1;
 
@@ -177,8 +163,17 @@ static int setup(void)
         return -1;
     the_server = ensemble_server(ensemble, leader);
     odd = ensemble_server(ensemble, (leader + 1) % 3);
-    if (admin_open(server_hosts(the_server), &client) != ZOK ||
-        put_nodes(client) != ZOK ||
+    int rc = admin_open(server_hosts(the_server), &client);
+    if (rc == ZOK)
+        rc = admin_create(client, "/tests", NULL);
+    for (size_t i = 0; rc == ZOK && i < COUNT(locks); i++)
+        rc = admin_create(client, locks[i], NULL);
+    for (size_t i = 0; rc == ZOK && i < COUNT(nodes); i++)
+        rc = admin_create_flags(client, nodes[i].path, NULL,
+                                nodes[i].complete ? ZOO_EPHEMERAL
+                                                  : ZOO_EPHEMERAL_SEQUENTIAL,
+                                NULL, 0);
+    if (rc != ZOK ||
         !COMES(seed_last_zxid(odd) == seed_last_zxid(the_server), SOON_MS))
         return -1;
     server_kill9(odd);

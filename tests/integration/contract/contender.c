@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contenders: threads that acquire and release on command. */
-#include "contender.h"
+#include "stage.h"
 
 #include <limits.h>
 
@@ -16,11 +16,11 @@ static int carry_out(struct contender *c, int command)
     int rc = ZKR_OK;
 
     if (command == RELEASE)
-        return c->recipe->release(c->lock, c->target);
+        return recipe->release(c->lock, c->target);
     if (command == ACQUIRE)
-        rc = c->recipe->acquire(c->lock, c->timeout_ms, &grant);
+        rc = recipe->acquire(c->lock, c->timeout_ms, &grant);
     else if (c->grant != NULL)
-        c->recipe->forget(c->lock, c->grant);
+        recipe->forget(c->lock, c->grant);
     if (rc == ZKR_OK) /* a failed acquire leaves the grant that it has */
         c->grant = grant;
     return rc;
@@ -48,12 +48,11 @@ static void ask(struct contender *c, int command)
     recorder_add(c->commands, command, 0);
 }
 
-struct contender *contender_start(const struct adapter *recipe, void *lock)
+struct contender *contender_start(void *lock)
 {
     struct contender *c = calloc(1, sizeof(*c));
 
     assert_non_null(c);
-    c->recipe = recipe;
     c->lock = lock;
     c->commands = recorder_new();
     c->outcomes = recorder_new();
@@ -120,7 +119,7 @@ static bool waits(const struct zkr__claim *c)
 }
 
 /* A member of a cohort waits for another member, or its delegate waits. */
-static bool is_waiting(const struct zkr__claim *c, const char *path)
+static bool is_waiting(const struct zkr__claim *c)
 {
     const struct zkr__claim *d =
         c->role == &zkr__member ? c->lock->cohort->delegate : NULL;
@@ -133,17 +132,15 @@ static bool is_waiting(const struct zkr__claim *c, const char *path)
            (d->sm.state == ZKR__CLAIM_HELD || waits(d));
 }
 
-size_t count_waiting(zkr_session *s, const char *path)
+size_t count_waiting(zkr_session *s)
 {
-    const struct zkr__list *claims;
     size_t count = 0;
 
     zkr__session_lock(s);
     if (s->observer != NULL) { /* the session has, or had, a lock */
-        claims = &zkr__locks_of(s)->claims;
+        const struct zkr__list *claims = &zkr__locks_of(s)->claims;
         for (const struct zkr__list *l = claims->next; l != claims; l = l->next)
-            count +=
-                is_waiting(ZKR__CONTAINER(l, struct zkr__claim, link), path);
+            count += is_waiting(ZKR__CONTAINER(l, struct zkr__claim, link));
     }
     zkr__session_unlock(s);
     return count;

@@ -118,7 +118,7 @@ void free_lock(void *lock)
 static struct contender *make_contender(void *lock)
 {
     assert_true(contender_count < MAX_THINGS);
-    contenders[contender_count] = contender_start(recipe, lock);
+    contenders[contender_count] = contender_start(lock);
     return contenders[contender_count++];
 }
 
@@ -254,7 +254,7 @@ void keeps_place(char *place, size_t n)
 
 static size_t waiting(void)
 {
-    return count_waiting(ours, path) + count_waiting(theirs, path);
+    return count_waiting(ours) + count_waiting(theirs);
 }
 
 void wait_waiting(size_t count)
