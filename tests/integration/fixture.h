@@ -32,6 +32,13 @@
             fail_msg("this does not come: %s", #condition);                    \
     } while (0)
 
+/* The call ends with that code, and the sentence of the error has that part. */
+#define tells(call, code, part)                                                \
+    do {                                                                       \
+        assert_int_equal(call, code);                                          \
+        assert_has(zkr_error_detail(), part);                                  \
+    } while (0)
+
 extern struct server *the_server;
 extern struct admin *admin;
 
@@ -72,7 +79,8 @@ extern zkr_grant *nil;
 
 zkr_grant *acquire(zkr_mutex *m);
 void release(zkr_grant *g);
-SCOPED(zkr_grant, held, release) /* until the block ends */
+/* AUTO(held) g = acquire(m): it is released where the block ends. */
+SCOPED(zkr_grant, held, release)
 /* Tells whether the result of a release is a success. It is also one that the
  * deletion goes on, if the release has waited for the answer of a busy server
  * as long as the session says. */
@@ -106,6 +114,14 @@ void waiter_queue_by(struct waiter *w, acquire_call *call, void *lock,
 /* Returns its rc, and fails when the thread does not end soon. */
 int waiter_join(struct waiter *w);
 bool waiter_is_done(struct waiter *w);
+/* A waiter that one of these has started, as in WAITER(queue, m). */
+#define WAITER(how, ...)                                                       \
+    __extension__({                                                            \
+        struct waiter new_one;                                                 \
+                                                                               \
+        waiter_##how(&new_one, __VA_ARGS__);                                   \
+        new_one;                                                               \
+    })
 /* Fails when it has none. */
 zkr_grant *waiter_grant(struct waiter *w);
 

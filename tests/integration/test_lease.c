@@ -59,9 +59,8 @@ TEST(a_held_lock_is_proven_again_and_again)
 TEST(a_session_that_holds_nothing_writes_nothing)
 {
     zkr_grant *g = acquire(rival);
-    struct waiter w;
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     sleep_ms(LEASE_MS * 5 / 4); /* it has written nothing for T, and waits */
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
@@ -81,7 +80,7 @@ TEST(a_silent_server_ends_the_lease_before_the_session)
     AUTO(recorder) r = recorder_new();
     static const int states[] = { ZKR_GRANT_SUSPENDED, ZKR_GRANT_UNSURE,
                                   ZKR_GRANT_HELD };
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     ok(zkr_grant_listen(g, record_grant, r));
     await_beats(2);
@@ -104,7 +103,6 @@ TEST(a_silent_server_ends_the_lease_before_the_session)
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(recorded(r, i), (int)states[i]);
     assert_int_equal(recorder_count(r), 3);
-    release(g);
 }
 
 /* Returns false when, on a busy machine, the client came back after the session
@@ -161,11 +159,9 @@ TEST(failed_claims_do_not_take_the_first_lease_away)
 
 TEST(a_lease_after_a_wait_has_no_hole)
 {
-    struct waiter w;
-
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
     zkr_grant *g = acquire(rival);
-    waiter_start(&w, m, -1);
+    struct waiter w = WAITER(start, m, -1);
     sleep_ms(LEASE_MS);
     proxy_reset_counts(proxy);
     release(g);
@@ -236,14 +232,13 @@ TEST(an_idle_session_sends_reads_only)
 
 static void expect_no_doubt(int for_ms)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     int64_t end = boot_ms() + for_ms;
 
     while (boot_ms() < end) {
         ok(zkr_grant_check(g));
         sleep_ms(5);
     }
-    release(g);
 }
 
 /* This holds for every age of the j of the first proof when the lock is asked
@@ -271,10 +266,9 @@ TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
 {
     AWAIT(has_run_out());
     proxy_set_latency(proxy, LEASE_MS / 6);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     ok(zkr_grant_check(g));
     proxy_set_latency(proxy, 0);
-    release(g);
 }
 
 /* The session lives by its reconnects, but no keepalive comes through, so that
@@ -288,10 +282,9 @@ TEST(without_a_proof_a_grant_waits_for_one)
         assert_true(proxy_wait_rule(proxy, SOON_MS));
     }
     start = boot_ms();
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     ok(zkr_grant_check(g));
     assert_true(boot_ms() - start > LEASE_MS / 4); /* G at least */
-    release(g);
 }
 
 /* Regression: each answer that proved nothing yet was followed at once by the
@@ -299,7 +292,7 @@ TEST(without_a_proof_a_grant_waits_for_one)
  * through. */
 TEST(a_lease_is_won_back_without_a_storm_of_writes)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     await_beats(5);
     int64_t start = boot_ms();
@@ -311,7 +304,6 @@ TEST(a_lease_is_won_back_without_a_storm_of_writes)
     proxy_reset_counts(proxy);
     wait_grant_state(g, ZKR_GRANT_HELD);
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 20);
-    release(g);
 }
 
 TEST(verify_asks_the_servers)
@@ -338,10 +330,9 @@ static int by_verifying(zkr_lockable *grant, int64_t timeout_ms,
 TEST(verify_ends_when_the_grant_does)
 {
     AUTO(grant) g = acquire(m);
-    struct waiter w;
 
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
-    waiter_start_by(&w, by_verifying, g, -1);
+    struct waiter w = WAITER(start_by, by_verifying, g, -1);
     AWAIT(proxy_rule_done(proxy));
     disconnect(proxy, s);
     assert_int_equal(zkr_grant_release(g), ZKR_EPENDING);
@@ -353,7 +344,7 @@ TEST(verify_ends_when_the_grant_does)
 TEST_WITH(without_a_lease_the_connection_decides, setup_without_lease,
           usual_teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
@@ -365,7 +356,6 @@ TEST_WITH(without_a_lease_the_connection_decides, setup_without_lease,
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
     proxy_heal(proxy);
     wait_grant_state(g, ZKR_GRANT_HELD);
-    release(g);
 }
 
 /* -- a process that is stopped -------------------------------------------- */

@@ -41,9 +41,8 @@ static void await_deletes(long count)
 TEST(a_waiter_leaves_nothing_that_blocks)
 {
     zkr_grant *g = acquire(rival);
-    struct waiter w;
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
 
@@ -63,9 +62,8 @@ TEST(two_sessions_in_a_row_leave_nothing)
 {
     zkr_grant *g = acquire(rival);
     uint64_t epoch = zkr_session_epoch(s);
-    struct waiter w;
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     proxy_reset_counts(proxy);
     proxy_rule(proxy, PROXY_CLOSE, 1, PROXY_DROP_REQUEST);
     say_that_it_is_over(ZOO_DELETE_OP);
@@ -81,7 +79,7 @@ TEST(two_sessions_in_a_row_leave_nothing)
  */
 TEST(all_nodes_of_a_session_go)
 {
-    zkr_grant *g = acquire(rival);
+    AUTO(held) g = acquire(rival);
     struct waiter w[2];
 
     for (size_t i = 0; i < 2; i++)
@@ -98,7 +96,6 @@ TEST(all_nodes_of_a_session_go)
     ok(zkr_lockable_cancel(m));
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(waiter_join(&w[i]), ZKR_ECANCELED);
-    release(g);
 }
 
 /* The lease runs longer: nobody else may be granted the lock before its end,
@@ -108,9 +105,8 @@ TEST(a_holder_is_given_what_was_promised)
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
         zkr_grant *g = acquire(m);
-        struct waiter w;
+        struct waiter w = WAITER(queue, rival);
 
-        waiter_queue(&w, rival);
         proxy_reset_counts(proxy);
         int64_t promised = zkr_grant_valid_until(g);
         say_that_it_is_over(ZOO_MULTI_OP);
@@ -135,9 +131,8 @@ TEST(a_lock_given_back_goes_in_any_case)
         ok(zkr_grant_release(g));
         zkr_grant_free(g);
         await_next_session(epoch);
-        zkr_grant *next = acquire(rival);
+        AUTO(held) next = acquire(rival);
         assert_true(proxy_requests(proxy, ZOO_DELETE_OP) >= 2);
-        release(next);
     }
 }
 
@@ -146,10 +141,9 @@ TEST(a_node_that_was_never_seen_goes_as_well)
 {
     zkr_grant *g = acquire(rival);
     uint64_t epoch = zkr_session_epoch(s);
-    struct waiter w;
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    waiter_queue(&w, m);
+    struct waiter w = WAITER(queue, m);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     expire(s); /* so that the client knows at its next connection */
     proxy_cut(proxy);

@@ -76,11 +76,10 @@ static int get_known(void)
     int number = 0;
 
     for (int i = 0; i < 2; i++) {
-        zkr_grant *g = acquire(m);
+        AUTO(held) g = acquire(m);
         const char *node = zkr_grant_node(g);
 
         number = atoi(node + strlen(node) - 10);
-        release(g);
     }
     settle(s);
     return number;
@@ -88,11 +87,9 @@ static int get_known(void)
 
 TEST(somebody_who_came_meanwhile_is_seen)
 {
-    struct waiter w;
-
     (void)get_known();
     zkr_grant *g = acquire(rival);
-    waiter_queue(&w, m);
+    struct waiter w = WAITER(queue, m);
     settle(s);
     assert_false(waiter_is_done(&w));
     release(g);
@@ -107,7 +104,7 @@ TEST(a_claim_behind_others_lists_once)
     long one = 1;
 
     (void)get_known();
-    zkr_grant *g = acquire(rival);
+    AUTO(held) g = acquire(rival);
     for (size_t i = 0; i < 4; i++) {
         proxy_reset_counts(proxy);
         zkr_request *claim =
@@ -122,7 +119,6 @@ TEST(a_claim_behind_others_lists_once)
         assert_int_equal(recorded(told, i), ZKR_ECANCELED);
         wait_children(path, 1);
     }
-    release(g);
 }
 
 static void stranger(int number, char name[160])
@@ -138,7 +134,6 @@ static void stranger(int number, char name[160])
  * numbers that ours had. The last one holds the lock. */
 TEST(another_directory_is_noticed)
 {
-    struct waiter w;
     char name[160];
     int last = get_known();
 
@@ -151,7 +146,7 @@ TEST(another_directory_is_noticed)
         stranger(i, name);
         assert_int_equal(admin_delete(admin, name), ZOK);
     }
-    waiter_queue(&w, m);
+    struct waiter w = WAITER(queue, m);
     settle(s);
     assert_false(waiter_is_done(&w));
     stranger(last, name);
@@ -164,10 +159,9 @@ TEST(another_directory_is_noticed)
 static void hand_over_to(zkr_mutex *next)
 {
     zkr_grant *g = acquire(m);
-    struct waiter w;
 
     proxy_reset_counts(proxy);
-    waiter_queue(&w, next);
+    struct waiter w = WAITER(queue, next);
     wait_watched(1);
     proxy_reset_counts(proxy);
     release(g);
@@ -241,9 +235,8 @@ TEST(a_claim_that_loses_its_node_queues_again)
 TEST(a_lost_lock_passes_to_the_neighbour)
 {
     zkr_grant *g = acquire(m);
-    struct waiter w;
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     delete_nth_child(path, 0);
     wait_grant_state(g, ZKR_GRANT_LOST);
     ok(waiter_join(&w));
@@ -256,10 +249,9 @@ TEST(a_lost_lock_passes_to_the_neighbour)
 TEST(a_new_connection_lists)
 {
     zkr_grant *g = acquire(m);
-    struct waiter w;
 
     proxy_reset_counts(proxy);
-    waiter_queue(&w, m);
+    struct waiter w = WAITER(queue, m);
     wait_watched(1);
     disconnect(proxy, s);
     connect_again(proxy, s);
@@ -330,14 +322,13 @@ TEST(readers_follow_a_writer_without_a_list)
 {
     enum { READERS = 3 };
     struct waiter readers[READERS];
-    struct waiter writer;
 
     AUTO(rwlock) lock = NEW(rwlock, s, path, NULL);
     zkr_grant *writing = GRANT(rwlock_acquire_write, lock, -1);
     proxy_reset_counts(proxy);
     for (size_t i = 0; i < READERS; i++)
         waiter_queue_by(&readers[i], by_reading, lock, path);
-    waiter_queue_by(&writer, by_writing, lock, path);
+    struct waiter writer = WAITER(queue_by, by_writing, lock, path);
     wait_watched(READERS + 1);
     proxy_reset_counts(proxy);
     release(writing);

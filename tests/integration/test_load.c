@@ -85,12 +85,11 @@ TEST(checks_acquires_and_releases_overtake_reads)
     AUTO(mutex) other = new_mutex(s, new_path());
     AUTO(mutex) next = new_mutex(s, new_path());
     zkr_grant *held = acquire(m), *g = acquire(other);
-    struct waiter w;
 
     post_reads_that_wait();
     zkr_grant_free(g);
     await_request(ZOO_DELETE_OP);
-    waiter_start(&w, next, SOON_MS);
+    struct waiter w = WAITER(start, next, SOON_MS);
     await_request(ZOO_CREATE2_OP);
     await_request(ZOO_MULTI_OP); /* the heartbeat */
     assert_int_equal(atomic_load(&answered), 0);
@@ -106,12 +105,11 @@ TEST(a_release_waits_for_the_writes_before_it)
     AUTO(mutex) next = new_mutex(s, new_path());
     zkr_grant *g = acquire(m);
     struct Stat written, directory;
-    struct waiter w;
 
     post_reads_that_wait();
     post_write();
     zkr_grant_free(g);
-    waiter_start(&w, next, SOON_MS);
+    struct waiter w = WAITER(start, next, SOON_MS);
     await_request(ZOO_CREATE2_OP); /* this one does not wait */
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
     assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 0);
@@ -142,7 +140,7 @@ TEST(a_release_does_not_wait_for_the_writes_behind_it)
  * behind all that the program had posted. */
 TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     disconnect(proxy, s);
     post_reads();
@@ -152,7 +150,6 @@ TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
     assert_int_equal(atomic_load(&answered), 0);
     proxy_release(proxy);
     await_answers(MANY);
-    release(g);
 }
 
 /* Each read shows the write before it, and not the one behind it. */

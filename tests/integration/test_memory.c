@@ -82,20 +82,18 @@ static void cancel_all(int count)
 /* The names: what is sent, the node, and what is swept. */
 TEST(a_claim_behind_one_of_ours_costs_2_kib_at_most)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     assert_cost(MANY, false, 2048, 3);
     cancel_all(FEW + MANY);
-    release(g);
 }
 
 /* It has a watch, for which the client needs memory, too, and may look for
  * ghosts. All three have the name of the other node. */
 TEST(a_claim_behind_one_of_others_costs_3_kib_at_most)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     assert_cost(SOME, true, 3072, 6);
     cancel_all(FEW + SOME);
-    release(g);
 }

@@ -13,13 +13,11 @@ FIXTURE(usual_setup_two, usual_teardown)
 
 TEST(a_wait_that_times_out_says_for_whom_it_waited)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
-    assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
-    assert_non_null(strstr(zkr_error_detail(), path));
+    tells(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT, path);
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000"));
     assert_non_null(strstr(zkr_error_detail(), "of this session"));
-    release(g);
 }
 
 /* On a busy machine it may have no time to read who holds it. */
@@ -41,9 +39,8 @@ TEST(the_holder_is_named_where_it_is_known)
 {
     AUTO(mutex) labelled =
         NEW(mutex, theirs, path, OPTS(lockable, .label = "nightly export"));
-    zkr_grant *g = acquire(labelled);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
-    assert_non_null(strstr(zkr_error_detail(), "': is held by '_c_"));
+    AUTO(held) g = acquire(labelled);
+    tells(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY, "': is held by '_c_");
     assert_non_null(strstr(zkr_error_detail(), "lock-0000000000'"));
     give_up_on_it();
     assert_has(zkr_error_detail(),
@@ -59,7 +56,6 @@ TEST(the_holder_is_named_where_it_is_known)
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "\033[2J"), ZOK);
     give_up_on_it();
     assert_null(strchr(zkr_error_detail(), '\033'));
-    release(g);
 }
 
 TEST(the_node_says_who_holds_it)
@@ -69,7 +65,7 @@ TEST(the_node_says_who_holds_it)
     struct Stat stat;
 
     AUTO(mutex) labelled = NEW(mutex, s, path, OPTS(lockable, .label = label));
-    zkr_grant *g = acquire(labelled);
+    AUTO(held) g = acquire(labelled);
     ok(admin_get(admin, zkr_grant_node(g), data, sizeof(data)));
     assert_null(strchr(data, '\n'));
     json_t *record = json_loads(data, 0, NULL);
@@ -82,7 +78,6 @@ TEST(the_node_says_who_holds_it)
     assert_int_equal(admin_exists(admin, zkr_grant_node(g), &stat), ZOK);
     assert_true(stat.ephemeralOwner == zkr_session_id(s));
     assert_true(stat.czxid == zkr_grant_token(g));
-    release(g);
 }
 
 static size_t count_watches(void)

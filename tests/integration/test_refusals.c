@@ -56,11 +56,9 @@ FIXTURE(setup, teardown)
  * behind. */
 TEST(a_refused_list_waits_for_the_create)
 {
-    struct waiter w;
-
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     refuse(ZKR__ZK_CHILDREN, 1);
-    waiter_start(&w, m, SOON_MS);
+    struct waiter w = WAITER(start, m, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_false(waiter_is_done(&w));
     proxy_release(proxy);
@@ -84,12 +82,10 @@ TEST(a_refused_list_and_a_lost_create_leave_one_node)
  * the directory has been made, waits for its own list. */
 TEST(a_refused_list_is_forgotten_by_the_next_attempt)
 {
-    struct waiter w;
-
     assert_int_equal(admin_delete(admin, path), ZOK);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     refuse(ZKR__ZK_CHILDREN, 1);
-    waiter_start(&w, m, SOON_MS);
+    struct waiter w = WAITER(start, m, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
@@ -163,7 +159,7 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
 {
     static const enum zkr__zk_type types[] = { ZKR__ZK_SYNC, ZKR__ZK_CHILDREN,
                                                ZKR__ZK_GET };
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         refuse(types[i], 2);
@@ -173,7 +169,6 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
         assert_int_equal(list->items[0].token, zkr_grant_token(g));
         assert_true(atomic_load(&refuse_count) < 0);
     }
-    release(g);
 }
 
 /* The client refuses paths with control characters, which no server should have

@@ -70,13 +70,12 @@ TEST(a_session_that_outlives_a_restore_comes_back)
     copy_data();
     for (int i = 0; i < 2; i++) {
         uint64_t epochs[2];
-        struct waiter w;
 
         AWAIT(zkr_session_state(holding) == ZKR_SESSION_RECONNECTED);
         AWAIT(zkr_session_state(waiting) == ZKR_SESSION_RECONNECTED);
         write_much(holding);
         zkr_grant *g = acquire(m);
-        waiter_start(&w, n, -1);
+        struct waiter w = WAITER(start, n, -1);
         write_much(waiting);
         epochs[0] = zkr_session_epoch(holding);
         epochs[1] = zkr_session_epoch(waiting);

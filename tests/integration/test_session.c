@@ -206,8 +206,7 @@ TEST(an_acl_that_forbids_is_named)
 
     assert_int_equal(admin_create(admin, "/forbidden", NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, "/forbidden", &acl), ZOK);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZNOAUTH);
-    assert_non_null(strstr(zkr_error_detail(), "/forbidden/lock"));
+    tells(zkr_mutex_acquire(m, -1, &g), ZNOAUTH, "/forbidden/lock");
     assert_non_null(strstr(zkr_error_detail(), "-102"));
     assert_int_equal(count_children("/forbidden"), 0);
 }
@@ -227,12 +226,11 @@ TEST(with_credentials_only_their_owner_gets_at_the_nodes)
     AUTO(session) s = open_session_with(
         OPTS(session, .auth_scheme = "digest", .auth = "smith:secret"));
     AUTO(mutex) m = new_mutex(s, path);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZNOAUTH);
     AUTO(mutex) foreign = new_mutex(stranger, path);
     assert_int_equal(zkr_mutex_acquire(foreign, -1, &nil), ZNOAUTH);
     assert_int_equal(zkr_mutex_acquire(foreign, 0, &nil), ZNOAUTH);
-    release(g);
 }
 
 /* From the next connection on, together with those of before; the next session
@@ -284,7 +282,6 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
 {
     AUTO(session) s = open_session();
     const char *path = new_path();
-    struct waiter w;
 
     AUTO(mutex) m = new_mutex(s, path);
     release(acquire(m)); /* makes the directory, open to all */
@@ -292,10 +289,9 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
         session, .acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa"));
     AUTO(mutex) hidden = new_mutex(secretive, path);
     zkr_grant *g = acquire(hidden);
-    assert_int_equal(zkr_mutex_acquire(m, 300, &nil), ZKR_ETIMEDOUT);
-    assert_non_null(
-        strstr(zkr_error_detail(), strrchr(zkr_grant_node(g), '/') + 1));
-    waiter_start(&w, m, -1);
+    tells(zkr_mutex_acquire(m, 300, &nil), ZKR_ETIMEDOUT,
+          strrchr(zkr_grant_node(g), '/') + 1);
+    struct waiter w = WAITER(start, m, -1);
     wait_children(path, 2);
     release(g);
     release(waiter_grant(&w));
@@ -761,10 +757,9 @@ static void use_a_lock(const struct zkr_session_opts *opts, const char *path)
 {
     AUTO(session) s = open_session_with(opts);
     AUTO(mutex) m = new_mutex(s, path);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
-    release(g);
 }
 
 TEST(the_hook_of_a_session_gets_its_lines)
@@ -846,10 +841,10 @@ TEST(why_there_is_no_connection_is_told)
         server_kill9(the_server);
         wait_session_state(s, ZKR_SESSION_SUSPENDED);
         assert_true(recorder_wait(lines, from + 2, SOON_MS));
-        assert_int_equal(zkr_mutex_acquire(m, 1000, &nil), ZKR_ETIMEDOUT);
-        assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));
-        assert_int_equal(zkr_session_sync(s, 10), ZKR_EUNREACHABLE);
-        assert_non_null(strstr(zkr_error_detail(), "refuses the connection"));
+        tells(zkr_mutex_acquire(m, 1000, &nil), ZKR_ETIMEDOUT,
+              "refuses the connection");
+        tells(zkr_session_sync(s, 10), ZKR_EUNREACHABLE,
+              "refuses the connection");
         ok(zkr_session_last_error(s, &error));
         assert_int_equal(error.cause, ZKR_CAUSE_REFUSED);
         assert_in_range(error.age_ms, 0, now_ms() - before);

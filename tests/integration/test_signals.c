@@ -105,10 +105,9 @@ static void use_all(void)
     AUTO(grant) holding = acquire(held);
 
     for (int i = 0; i < ROUNDS; i++) {
-        zkr_grant *g = acquire(m);
+        AUTO(held) g = acquire(m);
 
         wait_verified(g);
-        release(g);
     }
     AUTO(participants) list =
         MADE(participants, participants_list, s, zkr_lockable_path(held), NULL);

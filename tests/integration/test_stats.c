@@ -39,13 +39,12 @@ TEST(a_new_lock_has_counted_nothing)
 
 TEST(each_outcome_is_counted_as_what_it_is)
 {
-    zkr_grant *held = acquire(rival);
-    struct waiter w;
+    AUTO(held) held = acquire(rival);
 
     assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     assert_int_equal(zkr_mutex_acquire(m, 1, &nil), ZKR_ETIMEDOUT);
     wait_children(path, 1); /* its node has gone */
-    waiter_queue(&w, m);
+    struct waiter w = WAITER(queue, m);
     struct zkr_counters n = lock_stats(m);
     assert_sums(&n, 1, 0);
     ok(zkr_lockable_cancel(m));
@@ -57,7 +56,6 @@ TEST(each_outcome_is_counted_as_what_it_is)
     assert_int_equal(n.cancels, 1);
     assert_int_equal(n.grants, 0);
     assert_sums(&n, 0, 0);
-    release(held);
 }
 
 /* It waits for one node, and when that has gone for another. */
@@ -65,12 +63,10 @@ TEST(a_wait_is_counted_with_its_time)
 {
     zkr_grant *held = acquire(rival);
     struct stopwatch *watch = stopwatch_start();
-    struct waiter between;
-    struct waiter w;
+    struct waiter between = WAITER(start, rival, -1);
 
-    waiter_start(&between, rival, -1);
     AWAIT(lock_stats(rival).waits > 0);
-    waiter_start(&w, m, -1);
+    struct waiter w = WAITER(start, m, -1);
     AWAIT(lock_stats(m).waits > 0);
     ok(zkr_lockable_cancel(rival));
     assert_int_equal(waiter_join(&between), ZKR_ECANCELED);
@@ -138,7 +134,7 @@ TEST(a_broken_connection_is_a_reconnect)
 /* Frozen a second time it is in doubt a second time. */
 TEST(a_grant_in_doubt_is_unsure_each_time)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     for (int i = 0; i < 2; i++) {
         proxy_freeze(proxy);
@@ -149,7 +145,6 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
     struct zkr_counters n = lock_stats(m);
     assert_int_equal(n.unsures, 2);
     assert_sums(&n, 0, 1);
-    release(g);
 }
 
 TEST(a_request_that_is_sent_again_is_a_retry)
@@ -195,11 +190,9 @@ TEST(to_acquire_again_is_no_acquire)
 
 TEST(an_unfair_mutex_counts_too)
 {
-    struct waiter w;
-
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, -1);
-    waiter_start_by(&w, zkr_unfair_mutex_acquire, unfair, -1);
+    struct waiter w = WAITER(start_by, zkr_unfair_mutex_acquire, unfair, -1);
     AWAIT(lock_stats(unfair).waits > 0);
     release(g);
     release(waiter_grant(&w));
@@ -219,7 +212,6 @@ static zkr_mutex *staying(void)
 TEST(of_a_lock_that_stays_the_callers_are_counted)
 {
     zkr_mutex *stays = staying();
-    struct waiter w;
 
     for (int i = 0; i < 5; i++)
         release(acquire(stays));
@@ -229,7 +221,7 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
     assert_int_equal(n.handoffs, 4);
     assert_sums(&n, 0, 0);
     zkr_grant *g = acquire(stays);
-    waiter_start(&w, stays, -1);
+    struct waiter w = WAITER(start, stays, -1);
     AWAIT(lock_stats(stays).waits > 0);
     release(g);
     release(waiter_grant(&w));

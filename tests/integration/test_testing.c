@@ -21,9 +21,8 @@ TEST(a_session_ends_each_time)
 TEST(a_claim_that_waits_is_granted_in_the_next_session)
 {
     zkr_grant *held = acquire(rival);
-    struct waiter w;
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     ok(zkr_test_expire_session(s));
     wait_children(path, 2);
     release(held);

@@ -52,8 +52,7 @@ static struct server *start_server_as(const char *store)
     const char *const lines[] = { line, NULL };
     AUTO(session) s = NULL;
 
-    (void)snprintf(line, sizeof(line), "ssl.keyStore.location=%s/%s.p12",
-                   server_keys(), store);
+    PRINT(line, "ssl.keyStore.location=%s/%s.p12", server_keys(), store);
     struct server *server = start_with(NULL, lines);
     if (zkr_session_open(server_secure_hosts(server), &opts, &s) != ZKR_OK)
         assert_null(s);
@@ -102,12 +101,11 @@ TEST(a_lock_works_over_tls)
 {
     AUTO(session) s = open_tls();
     AUTO(mutex) m = new_mutex(s, new_path());
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     wait_verified(g);
     ok(zkr_grant_guarded_create(g, "/tests/over-tls", "x", 1, SOON_MS));
     ok(zkr_grant_guarded_delete(g, "/tests/over-tls", -1, SOON_MS));
-    release(g);
 }
 
 TEST(a_key_may_have_a_password)
@@ -148,7 +146,7 @@ TEST(a_lock_outlives_the_connection)
 {
     AUTO(session) s = open_tls();
     AUTO(mutex) m = new_mutex(s, new_path());
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     for (int i = 0; i < 2; i++) {
         server_kill9(the_server);
@@ -157,7 +155,6 @@ TEST(a_lock_outlives_the_connection)
         wait_session_state(s, ZKR_SESSION_RECONNECTED);
         wait_verified(g);
     }
-    release(g);
 }
 
 /* -- what is wrong, and is told ------------------------------------------- */

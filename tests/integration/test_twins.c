@@ -79,14 +79,13 @@ static void begin_with_a_twin(int64_t timeout_ms, struct recorder *r,
 TEST(the_lower_one_holds_and_both_go)
 {
     AUTO(recorder) r = recorder_new();
-    struct waiter w;
 
     begin_with_a_twin(SOON_MS, r, 0);
     proxy_heal(proxy);
     zkr_grant *g = recorded_grant(r, 0);
     AUTO(text) first = nth_child(path, 0);
     assert_non_null(strstr(zkr_grant_node(g), first));
-    waiter_queue(&w, rival);
+    struct waiter w = WAITER(queue, rival);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_children(path, 1);
@@ -135,10 +134,9 @@ static void make_imitation(size_t n, const char *fill, char node[512])
 static void waits_for_an_imitation(const char *fill)
 {
     zkr_grant *before = acquire(rival);
-    struct waiter w;
     char node[512];
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     make_imitation(1, fill, node);
     proxy_cut(proxy); /* on a new connection the claim lists */
     connect_again(proxy, s);

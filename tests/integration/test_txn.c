@@ -92,8 +92,7 @@ TEST(none_is_made_when_one_is_refused)
             ok(zkr_txn_set(t, dir, "new", 3, i == wrong ? 9 : i));
         assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_ZBADVERSION);
         assert_int_equal(zkr_txn_failed(t), wrong);
-        assert_non_null(
-            strstr(zkr_error_detail(), textf("operation %d", wrong)));
+        assert_has(zkr_error_detail(), textf("operation %d", wrong));
         assert_non_null(strstr(zkr_error_detail(), dir));
         for (size_t i = 0; i < 3; i++)
             assert_null(zkr_txn_stat(t, i));

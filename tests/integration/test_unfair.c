@@ -111,10 +111,10 @@ static bool has_claim(zkr_session *of)
 TEST(a_node_of_another_session_is_not_ours)
 {
     char data[ZKR__OWNER_MAX + 1];
-    struct waiter w;
 
     proxy_freeze(proxy);
-    waiter_start_by(&w, zkr_unfair_mutex_acquire, m, SESSION_MS / 2);
+    struct waiter w =
+        WAITER(start_by, zkr_unfair_mutex_acquire, m, SESSION_MS / 2);
     AWAIT(has_claim(s));
     zkr__session_lock(s);
     (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,
@@ -140,14 +140,13 @@ TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
     ok(zkr_grant_release_async(g, record_release, r));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_cut(proxy); /* it looks when the next holder is there */
-    zkr_grant *next = take(rival);
+    AUTO(held) next = take(rival);
     proxy_heal(proxy);
     assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
     ok(zkr_grant_check(next));
     assert_int_equal(count_children(path), 1);
-    release(next);
 }
 
 /* Regression: a holder was asked to give the lock back, which replaces the data
@@ -178,9 +177,8 @@ TEST(a_node_written_to_before_it_is_found_is_found)
     proxy_cut(proxy);
     ok(zkr_participants_revoke(theirs, node));
     proxy_heal(proxy);
-    zkr_grant *g = recorded_grant(r, 0);
+    AUTO(held) g = recorded_grant(r, 0);
     ok(zkr_grant_check(g));
-    release(g);
 }
 
 /* Regression: both took the node for their own, and the second delete hit the
@@ -241,12 +239,11 @@ TEST(a_holder_sees_that_the_node_is_somebody_elses)
     zkr_grant *g = take(m);
 
     assert_int_equal(admin_delete(admin, node), ZOK);
-    zkr_grant *next = take(rival);
+    AUTO(held) next = take(rival);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     zkr_grant_free(g);
     ok(zkr_grant_check(next));
     assert_int_equal(count_children(path), 1);
     assert_true(zkr_grant_token(next) > 0);
-    release(next);
 }

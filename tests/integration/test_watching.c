@@ -65,8 +65,7 @@ static void record(int error, const struct zkr_reply *reply,
 
     atomic_store(&log->inside, true);
     if (reply != NULL) {
-        (void)snprintf(t.data, sizeof(t.data), "%s",
-                       reply->data == NULL ? "" : reply->data);
+        PRINT(t.data, "%s", reply->data == NULL ? "" : reply->data);
         t.czxid = reply->stat.czxid;
         copy_names(&t, reply);
     }
@@ -800,9 +799,8 @@ TEST(others_go_on_watching_the_node)
 TEST(a_waiting_claim_goes_on_watching)
 {
     zkr_grant *g = acquire(rival);
-    struct waiter w;
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     settle(s);
     struct log *log = watch_by(s, zkr_grant_node(g), ZKR_WATCH_EXISTS);
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
