@@ -69,6 +69,14 @@ int run_with_ensemble(int count, const struct server_opts *opts,
     return failed == 0 ? 0 : 1;
 }
 
+struct server *start_server(const struct server_opts *opts)
+{
+    struct server *s = NULL;
+
+    assert_int_equal(server_start(opts, &s), SERVER_OK);
+    return s;
+}
+
 zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts)
 {
     zkr_session *s = NULL;

@@ -55,6 +55,10 @@ int run_with_ensemble(int count, const struct server_opts *opts,
 /* Opens `admin` there, and makes the directory of new_path(). A code. */
 int open_admin(const char *hosts);
 
+/* Another server, besides the_server. */
+struct server *start_server(const struct server_opts *opts);
+SCOPED(struct server, server, server_stop)
+
 zkr_session *open_session(void);
 zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
@@ -183,6 +187,10 @@ void expire(zkr_session *s);
 void expire_and_wait(zkr_session *s);
 /* Until the session of that epoch, or a later one, is connected. */
 void await_epoch(zkr_session *s, uint64_t epoch);
+
+/* The participants of the lock at that path. */
+#define LISTED(session, path)                                                  \
+    MADE(participants, participants_list, session, path, NULL)
 
 /* Callbacks that write to a recorder: code is the error or state. */
 void record_session(zkr_session *s, const struct zkr_session_event *e,

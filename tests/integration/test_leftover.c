@@ -26,14 +26,8 @@ static void say_that_it_is_over(int32_t type)
 
 static void await_next_session(uint64_t before)
 {
-    AWAIT(zkr_session_epoch(s) > before &&
-          zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
+    await_epoch(s, before + 1);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-}
-
-static void await_deletes(long count)
-{
-    AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= count);
 }
 
 /* Regression: its node stayed for as long as the ensemble kept the session, and
@@ -49,7 +43,7 @@ TEST(a_waiter_leaves_nothing_that_blocks)
         proxy_reset_counts(proxy);
         say_that_it_is_over(PROXY_ANY);
         await_next_session(epoch);
-        await_deletes(1);
+        AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 1);
         wait_children(path, 2); /* the rival, and the waiter anew */
     }
     release(g);
@@ -69,7 +63,7 @@ TEST(two_sessions_in_a_row_leave_nothing)
     say_that_it_is_over(ZOO_DELETE_OP);
     proxy_rule_error(proxy, PROXY_ANY, 1, ZSESSIONEXPIRED);
     await_next_session(epoch + 1);
-    await_deletes(3);
+    AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 3);
     wait_children(path, 2);
     release(g);
     release(waiter_grant(&w));
@@ -90,7 +84,7 @@ TEST(all_nodes_of_a_session_go)
         proxy_reset_counts(proxy);
         say_that_it_is_over(PROXY_ANY);
         await_next_session(epoch);
-        await_deletes(2);
+        AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 2);
         wait_children(path, 3);
     }
     ok(zkr_lockable_cancel(m));
@@ -148,8 +142,7 @@ TEST(a_node_that_was_never_seen_goes_as_well)
     expire(s); /* so that the client knows at its next connection */
     proxy_cut(proxy);
     proxy_heal(proxy);
-    AWAIT(zkr_session_epoch(s) > epoch &&
-          zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
+    await_epoch(s, epoch + 1);
     wait_children(path, 2);
     release(g);
     release(waiter_grant(&w));

@@ -3,36 +3,7 @@
  * each other, counted in requests, and that it never lets two of them in. */
 #include "usual.h"
 
-static struct recorder *told;
-
-static int setup(void)
-{
-    (void)usual_setup_two();
-    told = recorder_new();
-    assert_non_null(told);
-    return 0;
-}
-
-static int teardown(void)
-{
-    (void)usual_teardown();
-    recorder_free(told);
-    return 0;
-}
-
-FIXTURE(setup, teardown)
-
-/* -- what is asked --------------------------------------------------------- */
-
-static long creates(void)
-{
-    return proxy_requests(proxy, ZOO_CREATE2_OP);
-}
-
-static long lists(void)
-{
-    return proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
-}
+FIXTURE(usual_setup_two, usual_teardown)
 
 /* So many claims know that their nodes are there. Of a holder nothing is
  * read in the first moments, later it may be. */
@@ -44,24 +15,20 @@ static void wait_watched(long count)
 
 /* -- asynchronous claims --------------------------------------------------- */
 
-static void ask(void)
-{
-    ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, NULL));
-}
-
 TEST(ten_claims_need_two_lists)
 {
     enum { N = 10 };
+    AUTO(recorder) told = recorder_new();
 
     release(acquire(m)); /* the directory is there */
     proxy_reset_counts(proxy);
     proxy_set_latency(proxy, 50); /* the first list waits for the others */
     for (int i = 0; i < N; i++)
-        ask();
+        ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, NULL));
     for (size_t i = 0; i < N; i++)
         release(recorded_grant(told, i));
-    assert_int_equal(creates(), N);
-    assert_true(lists() <= 2);
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), N);
+    assert_true(proxy_requests(proxy, ZOO_GETCHILDREN2_OP) <= 2);
     assert_true(proxy_requests(proxy, ZOO_GETDATA_OP) <= N);
     assert_true(proxy_requests(proxy, ZOO_EXISTS_OP) <= 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), N);
@@ -101,56 +68,48 @@ TEST(somebody_who_came_meanwhile_is_seen)
  * was sent. */
 TEST(a_claim_behind_others_lists_once)
 {
-    long one = 1;
+    AUTO(recorder) told = recorder_new();
 
     (void)get_known();
     AUTO(held) g = acquire(rival);
     for (size_t i = 0; i < 4; i++) {
         proxy_reset_counts(proxy);
-        zkr_request *claim =
-            MADE(request, mutex_acquire_async, m, -1, record_acquire, told);
+        AUTO(request)
+        claim = MADE(request, mutex_acquire_async, m, -1, record_acquire, told);
         wait_children(path, 2);
         /* It reads the node ahead: all lists have been sent. */
-        AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) >= one);
-        assert_int_equal(creates(), 1);
-        assert_int_equal(lists(), 1);
+        AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) >= 1);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
+        assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 1);
         ok(zkr_request_cancel(claim));
-        zkr_request_free(claim);
         assert_int_equal(recorded(told, i), ZKR_ECANCELED);
         wait_children(path, 1);
     }
 }
 
-static void stranger(int number, char name[160])
+static const char *stranger(const char *number)
 {
-    (void)snprintf(name, 160,
-                   "%s/_c_57ca8e00-0000-4000-8000-000000000000-lock-", path);
-    if (number >= 0)
-        (void)snprintf(name + strlen(name), 160 - strlen(name), "%010d",
-                       number);
+    return textf("%s/_c_57ca8e00-0000-4000-8000-000000000000-lock-%s", path,
+                 number);
 }
 
 /* Others delete the directory and make it again, and their nodes have the
  * numbers that ours had. The last one holds the lock. */
 TEST(another_directory_is_noticed)
 {
-    char name[160];
     int last = get_known();
 
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     assert_int_equal(admin_create(admin, path, NULL), ZOK);
-    stranger(-1, name);
     for (int i = 0; i <= last; i++)
-        ok(admin_create_flags(admin, name, NULL, ZOO_SEQUENCE, NULL, 0));
-    for (int i = 0; i < last; i++) {
-        stranger(i, name);
-        assert_int_equal(admin_delete(admin, name), ZOK);
-    }
+        ok(admin_create_flags(admin, stranger(""), NULL, ZOO_SEQUENCE, NULL,
+                              0));
+    for (int i = 0; i < last; i++)
+        ok(admin_delete(admin, stranger(textf("%010d", i))));
     struct waiter w = WAITER(queue, m);
     settle(s);
     assert_false(waiter_is_done(&w));
-    stranger(last, name);
-    assert_int_equal(admin_delete(admin, name), ZOK);
+    ok(admin_delete(admin, stranger(textf("%010d", last))));
     release(waiter_grant(&w));
 }
 
@@ -166,8 +125,8 @@ static void hand_over_to(zkr_mutex *next)
     proxy_reset_counts(proxy);
     release(g);
     ok(waiter_join(&w));
-    assert_int_equal(lists(), 0);
-    assert_int_equal(creates(), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
     release(w.grant);
 }
 
@@ -258,62 +217,46 @@ TEST(a_new_connection_lists)
     proxy_reset_counts(proxy);
     release(g);
     ok(waiter_join(&w));
-    assert_true(lists() >= 1);
+    assert_true(proxy_requests(proxy, ZOO_GETCHILDREN2_OP) >= 1);
     wait_verified(w.grant);
     release(w.grant);
 }
 
-/* Callbacks run in order: if the neighbour had been granted the lock, it would
- * have been told before the last one was told that it is cancelled. */
-static void is_not_next_yet(zkr_request *last, zkr_grant *g)
+static const struct {
+    const char *name;
+    enum proxy_action action;
+} held_back[] = { { "unanswered", PROXY_HOLD_REPLY },
+                  { "unsent", PROXY_HOLD_REQUEST } };
+
+TEST_ROWS(a_write_keeps_the_neighbour_waiting, held_back, row)
 {
+    AUTO(recorder) told = recorder_new();
+    AUTO(recorder) written = recorder_new();
+    AUTO(grant) g = acquire(m);
+    const char *data = textf("%s-data", path);
+
+    assert_int_equal(admin_create(admin, data, "old"), ZOK);
+    AUTO(txn) write = MADE(txn, txn_new_guarded, g);
+    ok(zkr_txn_set(write, data, "new", 3, ZKR_ANY_VERSION));
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, NULL));
+    AUTO(request)
+    last = MADE(request, mutex_acquire_async, m, -1, record_acquire, told);
+    wait_children(path, 3);
+    settle(s);
+    proxy_rule(proxy, ZOO_MULTI_OP, 1, row->action);
+    ok(zkr_txn_commit_async(write, -1, record_commit, written));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    /* Callbacks run in order: if the neighbour had been granted the lock, it
+     * would have been told before the last one was told that it is
+     * cancelled. */
     ok(zkr_grant_release_async(g, NULL, NULL));
     ok(zkr_request_cancel(last));
     assert_int_equal(recorded(told, 0), ZKR_ECANCELED);
     assert_int_equal(recorder_count(told), 1);
-}
-
-static void on_written(int rc, zkr_txn *txn, void *user)
-{
-    recorder_add(user, rc, 0);
-}
-
-static void write_held_back(enum proxy_action action)
-{
-    struct recorder *written = recorder_new();
-    zkr_grant *g = acquire(m);
-    char data[96];
-
-    (void)snprintf(data, sizeof(data), "%s-data", path);
-    assert_int_equal(admin_create(admin, data, "old"), ZOK);
-    AUTO(txn) write = MADE(txn, txn_new_guarded, g);
-    ok(zkr_txn_set(write, data, "new", 3, ZKR_ANY_VERSION));
-    ask();
-    zkr_request *last =
-        MADE(request, mutex_acquire_async, m, -1, record_acquire, told);
-    wait_children(path, 3);
-    settle(s);
-    proxy_rule(proxy, ZOO_MULTI_OP, 1, action);
-    ok(zkr_txn_commit_async(write, -1, on_written, written));
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    is_not_next_yet(last, g);
-    zkr_request_free(last);
     proxy_release(proxy);
     assert_true(recorder_wait(written, 1, SOON_MS));
     release(recorded_grant(told, 1));
-    zkr_grant_free(g);
-    recorder_free(written);
     assert_int_equal(admin_delete(admin, data), ZOK);
-}
-
-TEST(an_unanswered_write_keeps_the_neighbour_waiting)
-{
-    write_held_back(PROXY_HOLD_REPLY);
-}
-
-TEST(an_unsent_write_keeps_the_neighbour_waiting)
-{
-    write_held_back(PROXY_HOLD_REQUEST);
 }
 
 /* -- readers and writers --------------------------------------------------- */
@@ -334,7 +277,7 @@ TEST(readers_follow_a_writer_without_a_list)
     release(writing);
     for (size_t i = 0; i < READERS; i++)
         ok(waiter_join(&readers[i]));
-    assert_int_equal(lists(), 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 0);
     for (size_t i = 0; i < READERS; i++) {
         settle(s);
         assert_false(waiter_is_done(&writer));

@@ -58,11 +58,6 @@ static void post_reads(void)
         ok(zkr_session_exists_async(s, data, -1, on_answer, NULL));
 }
 
-static void post_write(void)
-{
-    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer, NULL));
-}
-
 /* No answer comes any more. */
 static void post_reads_that_wait(void)
 {
@@ -72,11 +67,6 @@ static void post_reads_that_wait(void)
     proxy_reset_counts(proxy);
 }
 
-static void await_request(int32_t type)
-{
-    AWAIT(proxy_requests(proxy, type) > 0);
-}
-
 /* Regression: all stood in one queue with the program's requests. A lock that
  * was held fell into doubt, and a release came to nothing, for as long as the
  * program had posted more than the servers answered. */
@@ -84,20 +74,20 @@ TEST(checks_acquires_and_releases_overtake_reads)
 {
     AUTO(mutex) other = new_mutex(s, new_path());
     AUTO(mutex) next = new_mutex(s, new_path());
-    zkr_grant *held = acquire(m), *g = acquire(other);
+    AUTO(held) held = acquire(m);
+    zkr_grant *g = acquire(other);
 
     post_reads_that_wait();
     zkr_grant_free(g);
-    await_request(ZOO_DELETE_OP);
+    AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) > 0);
     struct waiter w = WAITER(start, next, SOON_MS);
-    await_request(ZOO_CREATE2_OP);
-    await_request(ZOO_MULTI_OP); /* the heartbeat */
+    AWAIT(proxy_requests(proxy, ZOO_CREATE2_OP) > 0);
+    AWAIT(proxy_requests(proxy, ZOO_MULTI_OP) > 0); /* the heartbeat */
     assert_int_equal(atomic_load(&answered), 0);
     proxy_release(proxy);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     await_answers(MANY);
     release(w.grant);
-    release(held);
 }
 
 TEST(a_release_waits_for_the_writes_before_it)
@@ -107,10 +97,11 @@ TEST(a_release_waits_for_the_writes_before_it)
     struct Stat written, directory;
 
     post_reads_that_wait();
-    post_write();
+    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer, NULL));
     zkr_grant_free(g);
     struct waiter w = WAITER(start, next, SOON_MS);
-    await_request(ZOO_CREATE2_OP); /* this one does not wait */
+    AWAIT(proxy_requests(proxy, ZOO_CREATE2_OP) >
+          0); /* this one does not wait */
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
     assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 0);
     proxy_release(proxy);
@@ -129,8 +120,8 @@ TEST(a_release_does_not_wait_for_the_writes_behind_it)
 
     post_reads_that_wait();
     zkr_grant_free(g);
-    post_write();
-    await_request(ZOO_DELETE_OP);
+    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer, NULL));
+    AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) > 0);
     assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 0);
     proxy_release(proxy);
     await_answers(MANY + 1);
@@ -152,22 +143,21 @@ TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
     await_answers(MANY);
 }
 
-/* Each read shows the write before it, and not the one behind it. */
 /* Nothing else would send the one behind it. */
 TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, usual_teardown)
 {
     AUTO(recorder) r = recorder_new();
-    static const int32_t version = 1;
+    int32_t version = 1;
 
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZTHROTTLEDOP);
     ok(zkr_session_set_async(s, data, "new", 3, -1, 500, record_reply, r));
     AWAIT(session_stats(s).retries == 1);
-    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer,
-                             (void *)&version));
+    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer, &version));
     assert_true(recorder_wait(r, 1, SOON_MS));
     await_answers(1);
 }
 
+/* Each read shows the write before it, and not the one behind it. */
 TEST(reads_and_writes_go_in_the_order_of_the_calls)
 {
     static int32_t versions[MANY / 4];

@@ -13,13 +13,7 @@ enum { FEW = 10, MANY = 1000, SOME = 200 };
 
 static atomic_int outcomes;
 
-static int setup(void)
-{
-    atomic_store(&outcomes, 0);
-    return usual_setup_two();
-}
-
-FIXTURE(setup, usual_teardown)
+FIXTURE(usual_setup_two, usual_teardown)
 
 static void on_outcome(int rc, zkr_grant *grant, void *user)
 {
@@ -56,13 +50,15 @@ static void let_wait(int count, bool in_turn)
     settle(theirs);
 }
 
-/* `count` claims, of one session or of both in turn, cost at most `limit` each,
- * besides so many names. It needs allocations that can be counted: under a
- * sanitizer it tests nothing. */
+/* Behind a holder `count` claims, of one session or of both in turn, cost at
+ * most `limit` each, besides so many names. It needs allocations that can be
+ * counted: under a sanitizer it tests nothing. */
 static void assert_cost(int count, bool in_turn, size_t limit, size_t names)
 {
     size_t name = strlen(path) + 1 + ZKR__NODE_MAX;
+    AUTO(held) g = acquire(m);
 
+    atomic_store(&outcomes, 0);
     let_wait(FEW, in_turn); /* what all have in common */
     size_t before = mallinfo2().uordblks;
     let_wait(count, in_turn);
@@ -70,30 +66,20 @@ static void assert_cost(int count, bool in_turn, size_t limit, size_t names)
     size_t each = after > before ? (after - before) / (size_t)count : 0;
     if (each > limit + names * name)
         fail_msg("%zu bytes each, with %zu names of %zu", each, names, name);
-}
-
-static void cancel_all(int count)
-{
     ok(zkr_lockable_cancel(m));
     ok(zkr_lockable_cancel(rival));
-    AWAIT(atomic_load(&outcomes) == count);
+    AWAIT(atomic_load(&outcomes) == FEW + count);
 }
 
 /* The names: what is sent, the node, and what is swept. */
 TEST(a_claim_behind_one_of_ours_costs_2_kib_at_most)
 {
-    AUTO(held) g = acquire(m);
-
     assert_cost(MANY, false, 2048, 3);
-    cancel_all(FEW + MANY);
 }
 
 /* It has a watch, for which the client needs memory, too, and may look for
  * ghosts. All three have the name of the other node. */
 TEST(a_claim_behind_one_of_others_costs_3_kib_at_most)
 {
-    AUTO(held) g = acquire(m);
-
     assert_cost(SOME, true, 3072, 6);
-    cancel_all(FEW + SOME);
 }

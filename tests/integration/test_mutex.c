@@ -141,7 +141,7 @@ TEST(contenders_of_other_clients_are_waited_for)
     char created[256];
 
     release(acquire(m));
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         ok(admin_create_flags(admin, textf("%s/%s", path, names[i]), NULL,
                               ZOO_SEQUENCE, created, sizeof(created)));
         assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
@@ -154,11 +154,10 @@ TEST(contenders_of_other_clients_are_waited_for)
 /* go TestIntegration_MultiLevelLock */
 TEST(missing_parents_are_created_below_existing_ones)
 {
-    ok(admin_create_flags(admin, "/level1", NULL, 0, NULL, 0));
+    ok(admin_create(admin, "/level1", NULL));
     const char *deep = textf("/level1/level2/level3/level4");
-    zkr_mutex *below = new_mutex(s, deep);
+    AUTO(mutex) below = new_mutex(s, deep);
     release(acquire(below));
-    zkr_mutex_free(below);
     assert_int_equal(admin_exists(admin, deep, NULL), ZOK);
     assert_int_equal(admin_delete_tree(admin, "/level1"), ZOK);
 }
@@ -167,9 +166,8 @@ TEST(missing_parents_are_created_below_existing_ones)
 
 TEST(thousands_of_claims_wait_without_a_thread)
 {
-    AUTO(recorder) r = recorder_new();
-
     enum { N = 1000 };
+    AUTO(recorder) r = recorder_new();
     int threads = count_threads();
     int64_t last = 0;
 

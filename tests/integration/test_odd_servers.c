@@ -8,6 +8,8 @@
 #include "net.h"
 #include "security.h"
 
+SCOPED(struct proxy, proxy, proxy_stop)
+
 enum { CONNECT_MS = 1500, PROBE_MS = 250, LATE_MS = 1500 };
 
 static int open_at(const char *hosts, const char *auth, zkr_session **ret_s)
@@ -28,34 +30,27 @@ TEST(a_lack_of_credentials_is_told)
                                         "-Dzookeeper.enforce.auth.schemes="
                                         "digest",
                                         NULL };
-    struct server_opts opts = { .java_opts = java };
-    struct server *strict;
-    zkr_session *s = NULL;
-
     if (!server_is_since(the_server, 3, 7))
         skip(); /* it can demand nothing */
-    assert_int_equal(server_start(&opts, &strict), SERVER_OK);
-    int rc = open_at(server_hosts(strict), NULL, &s);
-    assert_int_equal(rc, ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH);
-    assert_non_null(strstr(zkr_error_detail(), "requires authentication"));
+    AUTO(server)
+    strict = start_server(&(struct server_opts){ .java_opts = java });
+    AUTO(session) s = NULL;
+    tells(open_at(server_hosts(strict), NULL, &s),
+          ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH, "requires authentication");
     ok(open_at(server_hosts(strict), "smith:secret", &s));
-    zkr_mutex *m = new_mutex(s, "/lock");
+    AUTO(mutex) m = new_mutex(s, "/lock");
     release(acquire(m));
-    zkr_mutex_free(m);
-    close_session(s);
-    server_stop(strict);
 }
 
 TEST(one_client_too_many_is_told)
 {
     static const char *const lines[] = { "maxClientCnxns=3", NULL };
-    struct server_opts opts = { .cfg_lines = lines };
-    struct server *small;
+    AUTO(server)
+    small = start_server(&(struct server_opts){ .cfg_lines = lines });
     zkr_session *s[4] = { NULL };
     int rc = ZKR_OK;
     int i;
 
-    assert_int_equal(server_start(&opts, &small), SERVER_OK);
     for (i = 0; i < 4 && rc == ZKR_OK; i++)
         rc = open_at(server_hosts(small), NULL, &s[i]);
     assert_int_equal(rc, security_of_environment() == SERVER_TLS
@@ -65,7 +60,6 @@ TEST(one_client_too_many_is_told)
     assert_int_equal(i, 4);
     for (i = 0; i < 3; i++)
         close_session(s[i]);
-    server_stop(small);
 }
 
 /* The client itself refuses brackets, and "zk://". */
@@ -77,11 +71,10 @@ TEST(every_form_of_an_address_is_accepted)
         { "zk://[::1]:", "" },
         { "zk://127.0.0.1:1,::1:", "/" },
     };
-    struct server_opts opts = { .cfg_lines = lines };
-    struct server *server;
+    AUTO(server)
+    server = start_server(&(struct server_opts){ .cfg_lines = lines });
 
-    assert_int_equal(server_start(&opts, &server), SERVER_OK);
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+    for (size_t i = 0; i < COUNT(forms); i++) {
         AUTO(session) s = NULL;
 
         const char *hosts =
@@ -91,7 +84,6 @@ TEST(every_form_of_an_address_is_accepted)
         AUTO(mutex) m = new_mutex(s, "/lock");
         release(acquire(m));
     }
-    server_stop(server);
 }
 
 /* -- servers that change -------------------------------------------------- */
@@ -99,28 +91,22 @@ TEST(every_form_of_an_address_is_accepted)
 /* A server that has not seen a transaction that we have seen refuses us. */
 TEST(a_server_that_is_behind_costs_nothing)
 {
-    struct server *behind;
-    struct proxy *proxy;
-    zkr_session *s = NULL;
+    AUTO(server) behind = start_server(NULL);
+    AUTO(proxy) proxy = NULL;
+    AUTO(session) s = NULL;
 
-    assert_int_equal(server_start(NULL, &behind), SERVER_OK);
     ok(proxy_start(
         textf("%s,%s", server_hosts(the_server), server_hosts(behind)),
         &proxy));
     ok(open_at(proxy_hosts(proxy), NULL, &s));
-    zkr_mutex *m = new_mutex(s, new_path());
-    zkr_grant *g = acquire(m);
+    AUTO(mutex) m = new_mutex(s, new_path());
+    AUTO(held) g = acquire(m);
     long connects = proxy_requests(proxy, PROXY_CONNECT);
     proxy_cut(proxy);
     connect_again(proxy, s);
     assert_true(proxy_requests(proxy, PROXY_CONNECT) >= connects + 2);
     wait_verified(g);
     assert_int_equal(zkr_session_epoch(s), 1);
-    release(g);
-    zkr_mutex_free(m);
-    close_session(s);
-    proxy_stop(proxy);
-    server_stop(behind);
 }
 
 /* -- no servers ----------------------------------------------------------- */
@@ -132,25 +118,11 @@ struct babbler {
     pthread_t thread;
 };
 
-/* A length and what follows, or something else. */
-static void babble(struct babbler *b, int fd)
-{
-    unsigned char bytes[300];
-    size_t size = 1 + rand_r(&b->seed) % sizeof(bytes);
-
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (unsigned char)rand_r(&b->seed);
-    if (size > 4 && rand_r(&b->seed) % 4 != 0) {
-        memset(bytes, 0, 2);
-        bytes[2] = 0;
-        bytes[3] = (unsigned char)(rand_r(&b->seed) % 64);
-    }
-    (void)!send(fd, bytes, size, MSG_NOSIGNAL);
-}
-
+/* It answers with a length and what follows, or with something else. */
 static void *babbler_main(void *arg)
 {
     struct babbler *b = arg;
+    unsigned char bytes[300];
     int fd;
 
     while ((fd = accept4(b->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
@@ -158,17 +130,17 @@ static void *babbler_main(void *arg)
 
         b->calls++;
         (void)!recv(fd, greeting, sizeof(greeting), 0);
-        babble(b, fd);
+        size_t size = 1 + rand_r(&b->seed) % sizeof(bytes);
+        for (size_t i = 0; i < size; i++)
+            bytes[i] = (unsigned char)rand_r(&b->seed);
+        if (size > 4 && rand_r(&b->seed) % 4 != 0) {
+            memset(bytes, 0, 3);
+            bytes[3] = (unsigned char)(rand_r(&b->seed) % 64);
+        }
+        (void)!send(fd, bytes, size, MSG_NOSIGNAL);
         (void)close(fd);
     }
     return NULL;
-}
-
-static void start_babbler(struct babbler *b, char hosts[static NET_ADDRESS])
-{
-    b->fd = net_listen(hosts);
-    assert_true(b->fd >= 0);
-    b->thread = thread_start(babbler_main, b);
 }
 
 /* On a busy machine the time for finding out why may end first. */
@@ -189,13 +161,14 @@ static bool was_found_out(const char *hosts)
 
 TEST(a_babbling_peer_is_no_server)
 {
-    struct babbler b = { .seed = 1 };
     char hosts[NET_ADDRESS];
+    struct babbler b = { .fd = net_listen(hosts), .seed = 1 };
     int found_out = 0;
 
     if (security_of_environment() == SERVER_SASL)
         skip(); /* the client takes any nonsense for a refusal, and gives up */
-    start_babbler(&b, hosts);
+    assert_true(b.fd >= 0);
+    b.thread = thread_start(babbler_main, &b);
     while (found_out < 3)
         found_out += was_found_out(hosts);
     assert_true(b.calls > 3);

@@ -12,12 +12,6 @@ enum { REPLY_MS = 500 }; /* of the session behind the proxy */
 
 /* --- revoke --- */
 
-/* The holder is told, by its listener, which writes to `r`. */
-static void is_asked(struct recorder *r)
-{
-    assert_int_equal(recorded(r, 0), REVOKED);
-}
-
 FIXTURE(onlooker_setup, onlooker_teardown)
 
 TEST(a_holder_hears_that_it_is_asked)
@@ -29,7 +23,7 @@ TEST(a_holder_hears_that_it_is_asked)
     ok(zkr_grant_listen(g, record_grant, r));
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "something"), ZOK);
     ok(zkr_participants_revoke(other, zkr_grant_node(g)));
-    is_asked(r);
+    assert_int_equal(recorded(r, 0), REVOKED);
     node_has(zkr_grant_node(g), "__REVOKE__");
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
 }
@@ -41,7 +35,7 @@ TEST(a_holder_that_does_not_heed_is_told_of_both)
 
     ok(zkr_grant_listen(g, record_grant, r));
     ok(zkr_participants_revoke(s, zkr_grant_node(g)));
-    is_asked(r);
+    assert_int_equal(recorded(r, 0), REVOKED);
     ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
     is_recorded(r, 1, ZKR_GRANT_LOST, ZKR_LOSS_REVOKED);
     tells(zkr_grant_release(g), ZKR_ELOST, "after a request to give it");
@@ -85,7 +79,7 @@ TEST(a_waiter_hears_it_when_it_holds)
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     ok(zkr_grant_listen(w.grant, record_grant, r));
-    is_asked(r);
+    assert_int_equal(recorded(r, 0), REVOKED);
     release(w.grant);
 }
 
@@ -98,11 +92,6 @@ static struct zkr_participants *list_with(zkr_session *session,
         MADE(participants, participants_list, session, path, o);
     assert_non_null(list);
     return list;
-}
-
-static struct zkr_participants *list_all(void)
-{
-    return list_with(s, NULL);
 }
 
 static int list_fails(zkr_session *session, const char *of, uint32_t timeout_ms)
@@ -163,7 +152,7 @@ TEST(a_queue_is_listed_in_its_order)
         mutexes[i] = new_mutex(sessions[i], path);
         waiter_queue(&w[i], mutexes[i]);
     }
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_with(s, NULL);
     assert_int_equal(list->count, WAITERS + 1);
     assert_int_equal(list->total, WAITERS + 1);
     assert_is(&list->items[0], g);
@@ -185,7 +174,7 @@ TEST(a_queue_is_listed_in_its_order)
         close_session(sessions[i]);
     }
     zkr_participants_free(list);
-    list = list_all();
+    list = list_with(s, NULL);
     assert_int_equal(list->count, 0);
 }
 
@@ -194,7 +183,7 @@ TEST(each_node_names_its_own_thread)
 {
     zkr_grant *g = acquire(m);
     struct waiter w = WAITER(queue, m);
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_with(s, NULL);
 
     assert_string_not_equal(list->items[0].data, list->items[1].data);
     release(g);
@@ -206,7 +195,7 @@ TEST(a_reader_stands_beside_its_own_writer)
     AUTO(rwlock) rw = NEW(rwlock, s, path, NULL);
     zkr_grant *w = GRANT(rwlock_acquire_write, rw, SOON_MS);
     AUTO(held) r = GRANT(rwlock_acquire_read, rw, SOON_MS);
-    struct zkr_participants *list = list_all();
+    struct zkr_participants *list = list_with(s, NULL);
 
     assert_int_equal(list->count, 2);
     assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
@@ -215,7 +204,7 @@ TEST(a_reader_stands_beside_its_own_writer)
     assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_EXCLUSIVE);
     zkr_participants_free(list);
     release(w);
-    list = list_all();
+    list = list_with(s, NULL);
     assert_int_equal(list->count, 1);
     assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
     zkr_participants_free(list);
@@ -227,13 +216,13 @@ TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
 
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_with(s, NULL);
     assert_int_equal(list->count, 1);
     assert_place(list, 0, "holder", SIZE_MAX);
     assert_int_equal(list->items[0].token, zkr_grant_token(g));
     ok(zkr_grant_listen(g, record_grant, r));
     ok(zkr_participants_revoke(s, zkr_grant_node(g)));
-    is_asked(r);
+    assert_int_equal(recorded(r, 0), REVOKED);
     release(g);
     assert_int_equal(count_children(path), 0);
 }
@@ -259,12 +248,12 @@ TEST(names_of_other_clients_are_known)
     static const size_t waits_for[] = { SIZE_MAX, SIZE_MAX, 1, 2, 3, 4 };
 
     make_directory();
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < COUNT(names); i++)
         make(names[i], NULL);
     make("0", NULL);
     make("gate-0000000001", "not a lock");
-    AUTO(participants) list = list_all();
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    AUTO(participants) list = list_with(s, NULL);
+    for (size_t i = 0; i < COUNT(names); i++)
         assert_place(list, i, names[i], waits_for[i]);
     assert_place(list, 6, "0", SIZE_MAX);
     assert_place(list, 7, "gate-0000000001", SIZE_MAX);
@@ -287,7 +276,7 @@ TEST(hostile_nodes_are_told_as_they_are)
     make("lock--0000000005", bytes);
     make("lock-99999999999999999999", "too long a number");
     make(rtl, huge);
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_with(s, NULL);
     assert_int_equal(list->count, 4);
     assert_place(list, 0, "lock--0000000005", SIZE_MAX);
     assert_int_equal(list->items[0].sequence, -5);
@@ -311,7 +300,7 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
     make("lock-0000000002", "two");
     make("lock-0000000003", "three");
     forbid(in_dir("lock-0000000002"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_with(s, NULL);
     assert_int_equal(list->count, 3);
     assert_place(list, 0, "lock-0000000001", SIZE_MAX);
     assert_place(list, 1, "lock-0000000002", 0);
@@ -338,7 +327,7 @@ TEST(a_limit_lists_the_head_of_the_queue)
 {
     make_many();
     make("abc", NULL);
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_with(s, NULL);
     assert_int_equal(list->count, 301);
     for (size_t i = 0; i < 300; i++) {
         assert_place(list, i, list->items[i].data, i - 1);
@@ -349,11 +338,6 @@ TEST(a_limit_lists_the_head_of_the_queue)
     assert_int_equal(list->count, 200);
     assert_int_equal(list->total, 301);
     assert_place(list, 199, "lock-0000000199", 198);
-}
-
-static struct zkr_participants *list_reading(uint32_t reads)
-{
-    return list_with(s, OPTS(participants, .reads = reads));
 }
 
 static void assert_read(const struct zkr_participants *list, size_t count)
@@ -370,7 +354,8 @@ TEST(an_unread_contender_is_known_by_name)
     make_many();
     make("abc", "foreign");
     for (uint32_t reads = 1; reads <= 200; reads += 199) {
-        AUTO(participants) list = list_reading(reads);
+        AUTO(participants) list =
+            list_with(s, OPTS(participants, .reads = reads));
         assert_int_equal(list->count, 301);
         for (size_t i = 0; i < 300; i++)
             assert_int_equal(list->items[i].waits_for, i - 1);
@@ -412,7 +397,7 @@ TEST(of_one_number_all_are_read)
     AUTO(held) r = GRANT(rwlock_acquire_read, rw, SOON_MS);
 
     make("b-__WRIT__0000000001", "waits");
-    AUTO(participants) list = list_reading(1);
+    AUTO(participants) list = list_with(s, OPTS(participants, .reads = 1));
     assert_int_equal(list->count, 3);
     assert_read(list, 2);
     assert_true(list->items[0].holds && list->items[1].holds);
@@ -431,7 +416,7 @@ TEST(permissions_of_everybody_are_told)
         OPTS(participants, .flags = ZKR_PARTICIPANTS_ACL);
 
     make_directory();
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_with(s, NULL);
     assert_int_equal(list->anyone, 0);
     AUTO(participants) open = list_with(s, with_acl);
     assert_int_equal(open->anyone, ZOO_PERM_ALL);
@@ -490,11 +475,6 @@ static void start_reading(struct lister *l, uint32_t reads, int32_t type,
     call_start_until_rule(&l->call, list_into, l);
 }
 
-static void start_list(struct lister *l, int32_t type, enum proxy_action action)
-{
-    start_reading(l, 0, type, action);
-}
-
 static struct zkr_participants *listed(struct lister *l, size_t count)
 {
     assert_int_equal(call_join(&l->call), ZKR_OK);
@@ -507,7 +487,7 @@ TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
 {
     struct lister l;
 
-    start_list(&l, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
+    start_reading(&l, 0, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     make("lock-0000000003", "three"); /* too late for this list */
     proxy_release(proxy);
@@ -538,33 +518,22 @@ TEST_WITH(a_directory_that_goes_meanwhile_is_empty, setup_with_two,
 {
     struct lister l;
 
-    start_list(&l, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
+    start_reading(&l, 0, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     proxy_release(proxy);
     zkr_participants_free(listed(&l, 0));
-}
-
-static int ask_first(void *none)
-{
-    return zkr_participants_revoke(ps, in_dir("lock-0000000001"));
-}
-
-/* After everything that the session has sent before. */
-static void assert_nobody_was_asked(void)
-{
-    AUTO(participants) list = list_with(ps, NULL);
-
-    assert_string_equal(list->items[0].data, "one");
 }
 
 TEST_WITH(a_lost_request_is_not_sent_again_after_the_deadline, setup_with_two,
           proxied_teardown)
 {
     proxy_freeze(proxy);
-    assert_int_equal(ask_first(NULL), ZKR_EUNKNOWN);
+    assert_int_equal(zkr_participants_revoke(ps, in_dir("lock-0000000001")),
+                     ZKR_EUNKNOWN);
     disconnect(proxy, ps);
     connect_again(proxy, ps);
-    assert_nobody_was_asked();
+    AUTO(participants) list = list_with(ps, NULL);
+    assert_string_equal(list->items[0].data, "one"); /* nobody was asked */
 }
 
 TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
@@ -578,7 +547,8 @@ TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
     assert_int_equal(list_fails(ps, path, SOON_MS), ZCONNECTIONLOSS);
     wait_session_state(ps, ZKR_SESSION_RECONNECTED);
     proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_DROP_REPLY);
-    assert_int_equal(ask_first(NULL), ZCONNECTIONLOSS);
+    assert_int_equal(zkr_participants_revoke(ps, in_dir("lock-0000000001")),
+                     ZCONNECTIONLOSS);
 }
 
 /* --- all at once --- */

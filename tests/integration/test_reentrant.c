@@ -77,19 +77,18 @@ TEST(another_object_in_the_same_thread_is_another_contender)
     ok(zkr_reentrant_mutex_release(other));
 }
 
-static void *acquire_and_end(void *arg)
+static int acquire_and_end(void *mutex)
 {
-    return (void *)(intptr_t)zkr_reentrant_mutex_acquire(arg, SOON_MS);
+    return zkr_reentrant_mutex_acquire(mutex, SOON_MS);
 }
 
 /* A pthread_t is used again; the lock of its last owner is not inherited. */
 TEST(a_thread_that_ends_takes_its_lock_along)
 {
-    void *rc = NULL;
+    struct caller c;
 
-    pthread_t t = thread_start(acquire_and_end, m);
-    assert_int_equal(pthread_join(t, &rc), 0);
-    assert_int_equal((intptr_t)rc, ZKR_OK);
+    call_start(&c, acquire_and_end, m);
+    ok(call_join(&c));
     assert_int_equal(attempt(m, 0).acquired, ZKR_EBUSY);
     assert_int_equal(attempt(m, 0).released, ZKR_ENOTOWNER);
     zkr_reentrant_mutex_free(m);
@@ -130,12 +129,12 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
     struct sigaction stop = { .sa_handler = stop_here };
     struct sigaction before;
     zkr_grant *g = acquire(rival);
-    void *rc = NULL;
+    struct caller c;
 
     assert_int_equal(sigaction(SIGUSR1, &stop, &before), 0);
-    pthread_t t = thread_start(acquire_and_end, m);
+    call_start(&c, acquire_and_end, m);
     AWAIT(a_claim_is(ZKR__CLAIM_WAITING)); /* its thread has left the mutex */
-    assert_int_equal(pthread_kill(t, SIGUSR1), 0);
+    assert_int_equal(pthread_kill(c.thread, SIGUSR1), 0);
     AWAIT(atomic_load(&is_stopped));
     release(g);
     AWAIT(a_claim_is(ZKR__CLAIM_HELD));
@@ -143,8 +142,7 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
     m = NULL;
     wait_children(path, 0);
     atomic_store(&may_go_on, true);
-    assert_int_equal(pthread_join(t, &rc), 0);
-    assert_int_equal((intptr_t)rc, ZKR_ECANCELED);
+    assert_int_equal(call_join(&c), ZKR_ECANCELED);
     (void)sigaction(SIGUSR1, &before, NULL);
 }
 
@@ -163,81 +161,57 @@ TEST(acquired_too_often_is_an_error)
 
 struct task {
     struct zkr_acquire_opts opts;
-    int acquired;
-    int released;
     zkr_grant *grant;
 };
 
-static struct task task_of(uint64_t owner)
-{
-    struct task task = { .opts = ZKR_ACQUIRE_OPTS_INIT };
-
-    task.opts.owner = owner;
-    return task;
-}
-
-static void *acquire_main(void *arg)
+static int acquire_as(void *arg)
 {
     struct task *task = arg;
 
-    task->acquired = zkr_lockable_acquire(m, &task->opts, 0, &task->grant);
-    return NULL;
+    return zkr_lockable_acquire(m, &task->opts, 0, &task->grant);
 }
 
-static void *release_main(void *arg)
+static int release_as(void *arg)
 {
-    struct task *task = arg;
-
-    task->released = zkr_reentrant_mutex_release_of(m, &task->opts);
-    return NULL;
+    return zkr_reentrant_mutex_release_of(m, &((struct task *)arg)->opts);
 }
 
 TEST(an_owner_with_a_number_is_at_home_on_any_thread)
 {
-    struct task task = task_of(7);
-    struct task other = task_of(8);
-    zkr_grant *grant = NULL;
+    struct task task = { .opts = *OPTS(acquire, .owner = 7) };
+    struct task other = { .opts = *OPTS(acquire, .owner = 8) };
+    struct caller elsewhere;
 
-    acquire_main(&task);
-    ok(task.acquired);
-    grant = task.grant;
-    on_thread(acquire_main, &task);
-    ok(task.acquired);
+    ok(acquire_as(&task));
+    zkr_grant *grant = task.grant;
+    call_start(&elsewhere, acquire_as, &task);
+    ok(call_join(&elsewhere));
     assert_ptr_equal(task.grant, grant);
     assert_int_equal(zkr_grant_depth(grant), 2);
 
-    acquire_main(&other);
-    assert_int_equal(other.acquired, ZKR_EBUSY);
+    assert_int_equal(acquire_as(&other), ZKR_EBUSY);
     assert_null(other.grant);
     assert_int_equal(zkr_reentrant_mutex_acquire(m, 0), ZKR_EBUSY);
-    assert_int_equal(zkr_reentrant_mutex_release_of(m, &other.opts),
-                     ZKR_ENOTOWNER);
+    assert_int_equal(release_as(&other), ZKR_ENOTOWNER);
     assert_int_equal(zkr_reentrant_mutex_release(m), ZKR_ENOTOWNER);
 
-    on_thread(release_main, &task);
-    ok(task.released);
-    release_main(&task);
-    ok(task.released);
-    assert_int_equal(zkr_reentrant_mutex_release_of(m, &task.opts),
-                     ZKR_ENOTHELD);
-    acquire_main(&other);
-    ok(other.acquired);
-    release_main(&other);
-    ok(other.released);
+    call_start(&elsewhere, release_as, &task);
+    ok(call_join(&elsewhere));
+    ok(release_as(&task));
+    assert_int_equal(release_as(&task), ZKR_ENOTHELD);
+    ok(acquire_as(&other));
+    ok(release_as(&other));
 }
 
 TEST(an_owner_with_a_number_acquires_again_by_a_callback)
 {
-    struct task task = task_of(7);
+    struct task task = { .opts = *OPTS(acquire, .owner = 7) };
     AUTO(recorder) r = recorder_new();
 
-    acquire_main(&task);
-    ok(task.acquired);
+    ok(acquire_as(&task));
     ok(zkr_lockable_acquire_async(m, &task.opts, 0, record_acquire, r, NULL));
     ok(recorded(r, 0));
     assert_int_equal(zkr_grant_depth(GRANT(lockable_grant, m, &task.opts)), 2);
-    release_main(&task);
-    ok(task.released);
-    release_main(&task);
-    ok(task.released);
+    ok(release_as(&task));
+    ok(release_as(&task));
 }

@@ -36,7 +36,6 @@ static void refuse(enum zkr__zk_type type, int count)
 
 static int setup(void)
 {
-    refuse(ZKR__ZK_CREATE, 0);
     (void)usual_setup();
     (void)snprintf(data, sizeof(data), "%s", new_path());
     release(acquire(m));
@@ -140,9 +139,7 @@ TEST(a_refusal_needs_nothing_else_to_be_ended)
 TEST(a_search_whose_write_is_refused_finds_nothing)
 {
     struct zkr_retry none = ZKR_RETRY_NONE_INIT;
-    zkr_grant *g = NULL;
-    AUTO(session) hasty = NULL;
-
+    AUTO(session)
     hasty =
         open_to(proxy_hosts(proxy),
                 OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = none));
@@ -150,8 +147,8 @@ TEST(a_search_whose_write_is_refused_finds_nothing)
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     refuse(ZKR__ZK_CHECK, 1);
     atomic_store(&refuse_with, ZKR_ENOMEM);
-    assert_int_equal(zkr_mutex_acquire(lock, SOON_MS, &g), ZKR_ENOMEM);
-    assert_null(g);
+    assert_int_equal(zkr_mutex_acquire(lock, SOON_MS, &nil), ZKR_ENOMEM);
+    assert_null(nil);
     wait_children(path, 0);
 }
 
@@ -161,10 +158,9 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
                                                ZKR__ZK_GET };
     AUTO(held) g = acquire(m);
 
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+    for (size_t i = 0; i < COUNT(types); i++) {
         refuse(types[i], 2);
-        AUTO(participants) list =
-            MADE(participants, participants_list, s, path, NULL);
+        AUTO(participants) list = LISTED(s, path);
         assert_int_equal(list->count, 1);
         assert_int_equal(list->items[0].token, zkr_grant_token(g));
         assert_true(atomic_load(&refuse_count) < 0);
@@ -181,8 +177,7 @@ TEST(a_node_that_the_client_refuses_is_listed_without)
         ok(admin_create(admin, textf("%s/%s", path, names[i]), "data"));
     refuse(ZKR__ZK_GET, 1);
     atomic_store(&refuse_with, ZBADARGUMENTS);
-    AUTO(participants) list =
-        MADE(participants, participants_list, s, path, NULL);
+    AUTO(participants) list = LISTED(s, path);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->items[0].error, ZBADARGUMENTS);
     assert_string_equal(list->items[0].data, "");
@@ -224,17 +219,14 @@ TEST(a_refused_write_keeps_its_place)
 TEST(a_refused_write_keeps_no_turn)
 {
     AUTO(recorder) told = recorder_new();
-    char pool[64], turns[80];
+    AUTO(semaphore) semaphore = NEW(semaphore, s, new_path(), 2, NULL);
 
-    (void)snprintf(pool, sizeof(pool), "%s", new_path());
-    (void)snprintf(turns, sizeof(turns), "%s/locks", pool);
-    AUTO(semaphore) semaphore = NEW(semaphore, s, pool, 2, NULL);
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
     refuse(ZKR__ZK_SET, INT_MAX);
     atomic_store(&refuse_with, ZKR_ENOMEM);
     post("new", told);
     zkr_grant *g = GRANT(semaphore_acquire, semaphore, SOON_MS);
-    wait_children(turns, 0);
+    wait_children(textf("%s/locks", zkr_lockable_path(semaphore)), 0);
     assert_int_equal(recorder_count(told), 0);
     atomic_store(&refuse_count, 0);
     release(g);

@@ -57,19 +57,13 @@ static int up_to(struct member *m, int limit)
     return rand_r(&m->seed) % (limit + 1);
 }
 
-/* Any of these is right while sessions end. */
-static bool is_expected(const struct crowd *c, int rc)
-{
-    if (rc == ZKR_OK || rc == ZKR_ETIMEDOUT || rc == ZKR_EBUSY ||
-        rc == ZKR_ECANCELED)
-        return true;
-    return c->sessions_end && (rc == ZKR_ELOST || rc == ZCONNECTIONLOSS ||
-                               rc == ZOPERATIONTIMEOUT || rc == ZKR_EPENDING);
-}
-
+/* The first four are right at any time, the others while sessions end. */
 static bool went_well(struct crowd *c, int rc)
 {
-    if (!is_expected(c, rc)) {
+    if (rc != ZKR_OK && rc != ZKR_ETIMEDOUT && rc != ZKR_EBUSY &&
+        rc != ZKR_ECANCELED &&
+        !(c->sessions_end && (rc == ZKR_ELOST || rc == ZCONNECTIONLOSS ||
+                              rc == ZOPERATIONTIMEOUT || rc == ZKR_EPENDING))) {
         c->wrong++;
         atomic_store(&c->first_wrong, rc);
     }
@@ -80,13 +74,6 @@ static bool went_well(struct crowd *c, int rc)
 static void expect_none(struct crowd *c, atomic_int *others)
 {
     c->wrong += !c->sessions_end && atomic_load(others) != 0;
-}
-
-static void begin_reading(struct crowd *c)
-{
-    atomic_fetch_add(&c->readers, 1);
-    expect_none(c, &c->writers);
-    c->reads++;
 }
 
 static void give_back(struct crowd *c, zkr_grant *g)
@@ -101,22 +88,6 @@ static void end_reading(struct member *m, zkr_grant *g)
     expect_none(m->crowd, &m->crowd->writers);
     atomic_fetch_sub(&m->crowd->readers, 1);
     give_back(m->crowd, g);
-}
-
-static void begin_writing(struct crowd *c)
-{
-    int others = atomic_fetch_add(&c->writers, 1);
-
-    c->wrong += !c->sessions_end && others != 0;
-    expect_none(c, &c->readers);
-    c->writes++;
-}
-
-static void end_writing(struct crowd *c, zkr_grant *g)
-{
-    expect_none(c, &c->readers);
-    atomic_fetch_sub(&c->writers, 1);
-    give_back(c, g);
 }
 
 /* From here on it is a reader, whichever way it became one. */
@@ -144,33 +115,28 @@ static void end_writing_reading(struct member *m, zkr_grant *writing)
     end_reading(m, reading);
 }
 
-static void write_once(struct member *m, int64_t timeout_ms)
+static void write_once(struct member *m, zkr_grant *writing)
 {
-    zkr_grant *writing = NULL;
+    struct crowd *c = m->crowd;
 
-    if (!went_well(m->crowd,
-                   zkr_rwlock_acquire_write(m->lock, timeout_ms, &writing))) {
-        m->crowd->given_up++;
+    c->wrong += atomic_fetch_add(&c->writers, 1) != 0 && !c->sessions_end;
+    expect_none(c, &c->readers);
+    c->writes++;
+    sleep_ms(up_to(m, 1));
+    if (up_to(m, 1) != 0) {
+        end_writing_reading(m, writing);
         return;
     }
-    begin_writing(m->crowd);
-    sleep_ms(up_to(m, 1));
-    if (up_to(m, 1) == 0)
-        end_writing(m->crowd, writing);
-    else
-        end_writing_reading(m, writing);
+    expect_none(c, &c->readers);
+    atomic_fetch_sub(&c->writers, 1);
+    give_back(c, writing);
 }
 
-static void read_once(struct member *m, int64_t timeout_ms)
+static void read_once(struct member *m, zkr_grant *reading)
 {
-    zkr_grant *reading = NULL;
-
-    if (!went_well(m->crowd,
-                   zkr_rwlock_acquire_read(m->lock, timeout_ms, &reading))) {
-        m->crowd->given_up++;
-        return;
-    }
-    begin_reading(m->crowd);
+    atomic_fetch_add(&m->crowd->readers, 1);
+    expect_none(m->crowd, &m->crowd->writers);
+    m->crowd->reads++;
     end_reading(m, reading);
 }
 
@@ -185,13 +151,16 @@ static void *member_main(void *arg)
         int64_t timeout_ms = kind == 0   ? 0
                              : kind <= 3 ? up_to(m, 20) + 1
                                          : SOON_MS;
+        bool writes = up_to(m, 3) == 0;
+        zkr_grant *g = NULL;
 
         if (kind == 4)
             (void)went_well(m->crowd, zkr_lockable_cancel(m->lock));
-        else if (up_to(m, 3) == 0)
-            write_once(m, timeout_ms);
+        else if (!went_well(m->crowd, (writes ? by_writing : by_reading)(
+                                          m->lock, timeout_ms, &g)))
+            m->crowd->given_up++;
         else
-            read_once(m, timeout_ms);
+            (writes ? write_once : read_once)(m, g);
     }
     return NULL;
 }
@@ -232,13 +201,6 @@ TEST(readers_writers_and_downgrades_never_overlap)
     finish(members, &c);
 }
 
-static bool has_begun_anew(zkr_session *s)
-{
-    enum zkr_session_state_kind state = zkr_session_state(s);
-
-    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
-}
-
 /* A busy machine may need more expiries until it was a race. */
 TEST(sessions_that_end_under_them_leave_none_hanging)
 {
@@ -249,7 +211,8 @@ TEST(sessions_that_end_under_them_leave_none_hanging)
     for (int i = 0; i < 15 || (!was_a_race(&c) && i < 150); i++) {
         zkr_session *victim = sessions[i % SESSIONS];
 
-        AWAIT(has_begun_anew(victim));
+        AWAIT(zkr_session_state(victim) == ZKR_SESSION_CONNECTED ||
+              zkr_session_state(victim) == ZKR_SESSION_RECONNECTED);
         expire(victim);
         sleep_ms(150);
     }

@@ -72,11 +72,10 @@ TEST(a_session_goes_on_when_a_handle_is_stuck)
 
     let_hang(2);
     for (unsigned i = 1; i <= 2; i++) {
-        zkr_grant *g = acquire(m);
+        AUTO(grant) g = acquire(m);
 
         expire_and_wait(s);
         assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-        zkr_grant_free(g);
         release(acquire(m));
         assert_int_equal(zkr_session_stuck_handles(), i);
     }
@@ -96,7 +95,7 @@ struct mute {
     pthread_t thread;
 };
 
-static void greet(int fd)
+static void *mute_main(void *arg)
 {
     static const unsigned char answer[] = {
         0, 0, 0, 37,              /* length */
@@ -107,38 +106,16 @@ static void greet(int fd)
         1, 2, 3, 4,   5, 6, 7, 8, 1, 2, 3, 4, 5, 6, 7, 8, 1, /* it only reads */
     };
     unsigned char request[64];
-
-    if (recv(fd, request, sizeof(request), 0) > 4)
-        (void)!send(fd, answer, sizeof(answer), MSG_NOSIGNAL);
-}
-
-static void *mute_main(void *arg)
-{
     struct mute *m = arg;
     int fd;
 
     while (m->client_count < CLIENTS &&
            (fd = accept4(m->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
         m->clients[m->client_count++] = fd;
-        greet(fd);
+        if (recv(fd, request, sizeof(request), 0) > 4)
+            (void)!send(fd, answer, sizeof(answer), MSG_NOSIGNAL);
     }
     return NULL;
-}
-
-static void start_mute(struct mute *m, char hosts[static NET_ADDRESS])
-{
-    m->fd = net_listen(hosts);
-    assert_true(m->fd >= 0);
-    m->thread = thread_start(mute_main, m);
-}
-
-static void stop_mute(struct mute *m)
-{
-    (void)shutdown(m->fd, SHUT_RDWR);
-    thread_join(m->thread);
-    (void)close(m->fd);
-    for (int i = 0; i < m->client_count; i++)
-        (void)close(m->clients[i]);
 }
 
 TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
@@ -146,10 +123,11 @@ TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
     const struct zkr_session_opts *opts =
         OPTS(session, .session_timeout_ms = SESSION_MS,
              .connect_timeout_ms = CONNECT_MS);
-    struct mute m = { .fd = -1 };
     char hosts[NET_ADDRESS];
+    struct mute m = { .fd = net_listen(hosts) };
 
-    start_mute(&m, hosts);
+    assert_true(m.fd >= 0);
+    m.thread = thread_start(mute_main, &m);
     int threads = count_threads();
     for (int i = 0; i < 2; i++) {
         struct stopwatch *w = stopwatch_start();
@@ -161,7 +139,11 @@ TEST(an_open_leaves_nothing_at_a_server_that_falls_silent)
     /* The server still has all connections at that time. */
     AWAIT(count_threads() <= threads);
     assert_int_equal(zkr_session_stuck_handles(), 0);
-    stop_mute(&m);
+    (void)shutdown(m.fd, SHUT_RDWR);
+    thread_join(m.thread);
+    (void)close(m.fd);
+    for (int i = 0; i < m.client_count; i++)
+        (void)close(m.clients[i]);
 }
 
 static void turn_read_only(struct proxy *proxy)
@@ -177,17 +159,14 @@ TEST(a_session_does_not_stay_with_a_server_that_only_reads)
 {
     struct proxy *proxy;
 
-    assert_int_equal(proxy_start(server_hosts(the_server), &proxy), 0);
-    zkr_session *s = open_to(proxy_hosts(proxy),
-                             OPTS(session, .session_timeout_ms = SESSION_MS));
-    zkr_mutex *m = new_mutex(s, new_path());
+    zkr_session *s = open_through(&proxy, NULL);
+    AUTO(mutex) m = new_mutex(s, new_path());
     for (unsigned i = 0; i < 2; i++) {
-        zkr_grant *g = acquire(m);
+        AUTO(grant) g = acquire(m);
 
         turn_read_only(proxy);
         wait_grant_state(g, ZKR_GRANT_LOST);
         await_epoch(s, i + 2);
-        zkr_grant_free(g);
         release(acquire(m));
     }
     turn_read_only(proxy);
@@ -196,7 +175,6 @@ TEST(a_session_does_not_stay_with_a_server_that_only_reads)
     int rc = zkr_session_close(s);
     assert_true(stopwatch_says(w, 0, CLOSE_MS + LATE_MS));
     assert_true(rc == ZKR_EPENDING || rc == ZKR_OK);
-    zkr_mutex_free(m);
     proxy_stop(proxy);
     AWAIT(zkr_session_stuck_handles() == 0);
 }

@@ -26,40 +26,29 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static void on_event(zhandle_t *zh, int type, int state, const char *node,
-                     void *user)
-{
-}
-
 static void ignore_line(const char *line)
 {
 }
 
-/* It disconnects without closing the session, because the session is not its
- * own. */
-static void create_as_session(int64_t session_id, const char *node)
+/* A node of our claim that is the n-th child gets a twin behind it. The client
+ * that makes it disconnects without closing the session, because the session is
+ * not its own. */
+static void make_twin(size_t n)
 {
-    clientid_t id = { .client_id = session_id };
+    clientid_t id = { .client_id = zkr_session_id(s) };
+    AUTO(text) name = nth_child(path, n);
 
-    session_passwd(session_id, id.passwd);
-    zhandle_t *zh = zookeeper_init2(proxy_hosts(side), on_event, SESSION_MS,
-                                    &id, NULL, 0, ignore_line);
+    name[strlen(name) - DIGITS] = '\0';
+    session_passwd(id.client_id, id.passwd);
+    zhandle_t *zh = zookeeper_init2(proxy_hosts(side), NULL, SESSION_MS, &id,
+                                    NULL, 0, ignore_line);
     assert_non_null(zh);
     AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
-    ok(zoo_create(zh, node, "", 0, &ZOO_OPEN_ACL_UNSAFE,
+    ok(zoo_create(zh, textf("%s/%s", path, name), "", 0, &ZOO_OPEN_ACL_UNSAFE,
                   ZOO_EPHEMERAL | ZOO_SEQUENCE, NULL, 0));
     proxy_cut(side);
     (void)zookeeper_close(zh);
     proxy_heal(side);
-}
-
-/* A node of our claim that is the n-th child gets a twin behind it. */
-static void make_twin(size_t n)
-{
-    AUTO(text) name = nth_child(path, n);
-
-    name[strlen(name) - DIGITS] = '\0';
-    create_as_session(zkr_session_id(s), textf("%s/%s", path, name));
 }
 
 /* Leaves the claim without a connection, and with two nodes. */
@@ -120,24 +109,17 @@ TEST(both_go_when_it_is_given_up)
 }
 
 /* A node that begins as ours does, with `fill` before the rest of the name. */
-static void make_imitation(size_t n, const char *fill, char node[512])
-{
-    AUTO(text) name = nth_child(path, n);
-    char *marker = strstr(name, "lock-");
-
-    assert_non_null(marker);
-    (void)snprintf(node, 512, "%s/%.*s%slock-%0*d", path, (int)(marker - name),
-                   name, fill, DIGITS, 0);
-    assert_int_equal(admin_create(admin, node, NULL), ZOK);
-}
-
 static void waits_for_an_imitation(const char *fill)
 {
     zkr_grant *before = acquire(rival);
-    char node[512];
     struct waiter w = WAITER(queue, m);
+    AUTO(text) name = nth_child(path, 1);
+    const char *marker = strstr(name, "lock-");
 
-    make_imitation(1, fill, node);
+    assert_non_null(marker);
+    const char *node = textf("%s/%.*s%slock-%0*d", path, (int)(marker - name),
+                             name, fill, DIGITS, 0);
+    assert_int_equal(admin_create(admin, node, NULL), ZOK);
     proxy_cut(proxy); /* on a new connection the claim lists */
     connect_again(proxy, s);
     release(before);

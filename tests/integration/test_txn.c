@@ -29,16 +29,6 @@ static const char *in_dir(const char *name)
     return textf("%s/%s", dir, name);
 }
 
-static zkr_txn *new_txn(void)
-{
-    return NEW(txn, s, NULL);
-}
-
-static zkr_txn *new_guarded(zkr_grant *g)
-{
-    return MADE(txn, txn_new_guarded, g);
-}
-
 /* Replaces the data of the directory, and makes a node in it. */
 static zkr_txn *add_two(zkr_txn *t, const char *data, const char *name)
 {
@@ -57,7 +47,7 @@ static void both_are_made(const char *data, const char *name)
 
 TEST(all_are_made_in_their_order)
 {
-    AUTO(txn) t = new_txn();
+    AUTO(txn) t = NEW(txn, s, NULL);
     struct Stat stat;
 
     ok(zkr_txn_create(t, in_dir("a"), "1", 1, NULL));
@@ -86,7 +76,7 @@ TEST(all_are_made_in_their_order)
 TEST(none_is_made_when_one_is_refused)
 {
     for (int wrong = 0; wrong < 3; wrong++) {
-        AUTO(txn) t = new_txn();
+        AUTO(txn) t = NEW(txn, s, NULL);
 
         for (int i = 0; i < 3; i++)
             ok(zkr_txn_set(t, dir, "new", 3, i == wrong ? 9 : i));
@@ -102,14 +92,14 @@ TEST(none_is_made_when_one_is_refused)
 
 TEST(one_operation_is_a_transaction_too)
 {
-    zkr_txn *t = new_txn();
+    zkr_txn *t = NEW(txn, s, NULL);
 
     ok(zkr_txn_check(t, in_dir("none"), ZKR_ANY_VERSION));
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
     assert_int_equal(zkr_txn_failed(t), 0);
     assert_lacks(zkr_error_detail(), "operation");
     zkr_txn_free(t);
-    t = new_txn();
+    t = NEW(txn, s, NULL);
     ok(zkr_txn_set(t, dir, "new", 3, 0));
     ok(zkr_txn_commit(t, 0));
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
@@ -122,7 +112,7 @@ TEST(a_transaction_is_for_one_session_and_one_commit)
     AUTO(recorder) told = recorder_new();
     AUTO(session) other = open_session();
     AUTO(txn) foreign = NULL;
-    AUTO(txn) t = new_txn();
+    AUTO(txn) t = NEW(txn, s, NULL);
     zkr_grant *g = acquire(m);
 
     assert_int_equal(zkr_txn_new(other, OPTS(txn, .guard = g), &foreign),
@@ -142,7 +132,7 @@ TEST(a_transaction_is_for_one_session_and_one_commit)
 /* The largest that fits is one that the server takes. */
 TEST(a_large_transaction_is_taken)
 {
-    AUTO(txn) t = new_txn();
+    AUTO(txn) t = NEW(txn, s, NULL);
     int count = 0;
     int rc;
 
@@ -162,21 +152,23 @@ TEST(a_large_transaction_is_taken)
 TEST(a_holder_commits)
 {
     zkr_grant *g = acquire(m);
-    zkr_txn *t = add_two(new_guarded(g), "new", "a");
+    zkr_txn *t = add_two(MADE(txn, txn_new_guarded, g), "new", "a");
 
     ok(zkr_txn_commit(t, 0));
     both_are_made("new", "a");
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
     assert_string_equal(zkr_txn_path(t, 1), in_dir("a"));
     zkr_txn_free(t);
-    t = add_two(new_guarded(g), "newer", "a"); /* it exists by now */
+    t = add_two(MADE(txn, txn_new_guarded, g), "newer",
+                "a"); /* it exists by now */
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNODEEXISTS);
     assert_int_equal(zkr_txn_failed(t), 1); /* not counting the lock */
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), in_dir("a")));
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
     zkr_txn_free(t);
-    t = new_guarded(g); /* no such node, and it is not that of the lock */
+    t = MADE(txn, txn_new_guarded,
+             g); /* no such node, and it is not that of the lock */
     ok(zkr_txn_delete(t, in_dir("none"), ZKR_ANY_VERSION));
     ok(zkr_txn_delete(t, in_dir("a"), ZKR_ANY_VERSION));
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
@@ -194,7 +186,7 @@ TEST(a_commit_does_not_outlive_the_session)
 
     for (int time = 0; time < TWICE; time++) {
         zkr_grant *g = acquire(m);
-        zkr_txn *t = add_two(new_guarded(g), "late", "late");
+        zkr_txn *t = add_two(MADE(txn, txn_new_guarded, g), "late", "late");
 
         proxy_cut(proxy);
         wait_grant_state(g, ZKR_GRANT_SUSPENDED);
@@ -218,7 +210,7 @@ TEST(a_commit_that_was_not_sent_goes_on)
     AUTO(recorder) told = recorder_new();
 
     for (int time = 0; time < TWICE; time++) {
-        AUTO(txn) t = add_two(new_txn(), "new", time == 0 ? "a" : "b");
+        AUTO(txn) t = add_two(NEW(txn, s, NULL), "new", time == 0 ? "a" : "b");
 
         disconnect(proxy, s);
         ok(zkr_txn_commit_async(t, -1, record_commit, told));
@@ -232,26 +224,18 @@ TEST(a_commit_that_was_not_sent_goes_on)
 
 /* -- the client's transaction ---------------------------------------------- */
 
-static zkr_txn *many_writes(void)
-{
-    zkr_txn *t = new_txn();
-
-    for (int i = 0; i < 20; i++)
-        ok(zkr_txn_set(t, dir, "x", 1, ZKR_ANY_VERSION));
-    return t;
-}
-
 /* The client aborts the process if the handle expires while it encodes any
  * operation but the last. */
 TEST(a_session_that_ends_at_the_worst_moment_does_no_harm)
 {
     for (int time = 0; time < TWICE; time++) {
-        zkr_txn *t = many_writes();
+        AUTO(txn) t = NEW(txn, s, NULL);
 
+        for (int i = 0; i < 20; i++)
+            ok(zkr_txn_set(t, dir, "x", 1, ZKR_ANY_VERSION));
         atomic_store(&victim_id, zkr_session_id(s));
         assert_int_equal(zkr_txn_commit(t, SOON_MS), ZKR_EUNKNOWN);
         assert_int_equal(atomic_load(&victim_id), 0);
-        zkr_txn_free(t);
         settle(s);
         node_has(dir, "old");
     }

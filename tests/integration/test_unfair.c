@@ -11,11 +11,6 @@
 
 static char node[80];
 
-static zkr_unfair_mutex *new_unfair(zkr_session *session)
-{
-    return NEW(unfair_mutex, session, path, NULL);
-}
-
 static zkr_grant *take(zkr_unfair_mutex *um)
 {
     return GRANT(unfair_mutex_acquire, um, SOON_MS);
@@ -28,17 +23,13 @@ static int setup(void)
     (void)snprintf(node, sizeof(node), "%s/holder", path);
     zkr_mutex_free(m);
     zkr_mutex_free(rival);
-    m = new_unfair(s);
-    rival = new_unfair(theirs);
+    m = NEW(unfair_mutex, s, path, NULL);
+    rival = NEW(unfair_mutex, theirs, path, NULL);
     release(take(m)); /* the directory exists from here on */
     return 0;
 }
 
 FIXTURE(setup, usual_teardown)
-
-static void ignore_outcome(int error, zkr_grant *g, void *user)
-{
-}
 
 TEST(one_request_takes_it_and_one_gives_it_back)
 {
@@ -62,7 +53,7 @@ TEST(all_who_wait_watch_the_one_node)
 
     for (size_t i = 0; i < N; i++) {
         sessions[i] = open_session();
-        mutexes[i] = new_unfair(sessions[i]);
+        mutexes[i] = NEW(unfair_mutex, sessions[i], path, NULL);
         ok(zkr_unfair_mutex_acquire_async(mutexes[i], SOON_MS, record_acquire,
                                           r, NULL));
     }
@@ -83,7 +74,7 @@ TEST(all_who_wait_watch_the_one_node)
 /* The owner of the node does not tell two claims of one session apart. */
 TEST(a_lost_create_reply_is_settled_by_the_data)
 {
-    AUTO(unfair_mutex) same_session = new_unfair(s);
+    AUTO(unfair_mutex) same_session = NEW(unfair_mutex, s, path, NULL);
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     zkr_grant *g = take(m);
@@ -185,22 +176,21 @@ TEST(a_node_written_to_before_it_is_found_is_found)
  * holder at that time. The simulator found it, once in a million schedules. */
 TEST(a_node_that_two_may_have_made_is_deleted_once)
 {
-    int32_t create = ZOO_CREATE2_OP;
-    int32_t get = ZOO_GETDATA_OP;
+    AUTO(recorder) r = recorder_new();
 
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
     for (int i = 0; i < 2; i++)
-        ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, ignore_outcome, NULL,
-                                          NULL));
+        ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    AWAIT(proxy_requests(proxy, create) >= 2);
+    AWAIT(proxy_requests(proxy, ZOO_CREATE2_OP) >= 2);
     ok(zkr_lockable_cancel(m));
+    assert_true(recorder_wait(r, 2, SOON_MS));
     ok(zkr_participants_revoke(theirs, node));
     proxy_cut(proxy);
     proxy_release(proxy);
     proxy_heal(proxy);
-    AWAIT(proxy_requests(proxy, get) >= 2);
+    AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) >= 2);
     wait_children(path, 0);
     release(take(m)); /* behind all that was sent before */
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 2);
@@ -212,11 +202,9 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
 TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
     AUTO(recorder) r = recorder_new();
-    int32_t exists = ZOO_EXISTS_OP;
-
     AUTO(session) secretive =
         open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
-    AUTO(unfair_mutex) closed = new_unfair(secretive);
+    AUTO(unfair_mutex) closed = NEW(unfair_mutex, secretive, path, NULL);
     zkr_grant *g = take(closed);
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
@@ -228,7 +216,7 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     g = take(closed);
     proxy_release(proxy);
-    AWAIT(proxy_requests(proxy, exists) >= 2);
+    AWAIT(proxy_requests(proxy, ZOO_EXISTS_OP) >= 2);
     release(g);
     release(recorded_grant(r, 0));
 }

@@ -106,12 +106,25 @@ int __wrap_zookeeper_close(zhandle_t *zh)
     return __real_zookeeper_close(zh);
 }
 
+/* Not before the function has returned. */
+static int close_it(void *session)
+{
+    int rc = zkr_session_close(session);
+
+    return atomic_load(&left) ? rc : ZKR_EINVAL;
+}
+
+static struct caller closer;
+
 /* The close of another session takes as long as that of ours would, and is
  * begun later. */
-static int outlive_the_close(zhandle_t *zh, void *user)
+static int close_elsewhere(zhandle_t *zh, void *user)
 {
     bool closed_early = false;
 
+    atomic_store(&left, false);
+    atomic_store(&closed, NULL); /* an earlier one may have had this address */
+    call_start(&closer, close_it, user);
     if (!COMES(zkr_session_state(user) == ZKR_SESSION_CLOSED, SOON_MS))
         return 1;
     for (int i = 0; i < 2; i++) {
@@ -124,24 +137,6 @@ static int outlive_the_close(zhandle_t *zh, void *user)
     }
     atomic_store(&left, true);
     return closed_early ? 3 : ZOK;
-}
-
-/* Not before the function has returned. */
-static int close_it(void *session)
-{
-    int rc = zkr_session_close(session);
-
-    return atomic_load(&left) ? rc : ZKR_EINVAL;
-}
-
-static struct caller closer;
-
-static int close_elsewhere(zhandle_t *zh, void *user)
-{
-    atomic_store(&left, false);
-    atomic_store(&closed, NULL); /* an earlier one may have had this address */
-    call_start(&closer, close_it, user);
-    return outlive_the_close(zh, user);
 }
 
 TEST(a_close_waits_for_it)
@@ -182,9 +177,8 @@ static void ask_in_a_callback(zkr_session *session,
 
 TEST(a_callback_may_use_it)
 {
-    zkr_listener *l =
-        MADE(listener, session_listen, s, ask_in_a_callback, NULL);
+    AUTO(listener)
+    l = MADE(listener, session_listen, s, ask_in_a_callback, NULL);
 
     is_recorded(answers, 0, ZOK, 1);
-    zkr_listener_free(l);
 }
