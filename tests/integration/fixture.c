@@ -222,6 +222,12 @@ zkr_grant *waiter_grant(struct waiter *w)
     return w->grant;
 }
 
+void hand_over(zkr_grant *g, struct waiter *w)
+{
+    release(g);
+    release(waiter_grant(w));
+}
+
 int waiter_join(struct waiter *w)
 {
     struct waiting *waiting = w->waiting;
@@ -349,6 +355,16 @@ struct zkr_counters lock_stats(zkr_lockable *lock)
 
     ok(zkr_lockable_stats(lock, &all));
     return all;
+}
+
+struct zkr_participants *list_of(zkr_session *s, const char *path,
+                                 const struct zkr_participants_opts *opts)
+{
+    struct zkr_participants *list =
+        MADE(participants, participants_list, s, path, opts);
+
+    assert_non_null(list);
+    return list;
 }
 
 void wait_watches(int count)

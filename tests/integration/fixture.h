@@ -62,6 +62,7 @@ SCOPED(struct server, server, server_stop)
 zkr_session *open_session(void);
 zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
+#define SESSION(...) open_session_with(OPTS(session, __VA_ARGS__))
 void close_session(zkr_session *s);
 SCOPED(zkr_session, session, close_session)
 /* A session with these options, and one through `proxy`. */
@@ -128,6 +129,8 @@ bool waiter_is_done(struct waiter *w);
     })
 /* Fails when it has none. */
 zkr_grant *waiter_grant(struct waiter *w);
+/* Releases `g`; the waiter is granted the lock then, and releases it, too. */
+void hand_over(zkr_grant *g, struct waiter *w);
 
 /* A call on a thread of its own. */
 struct caller {
@@ -189,8 +192,8 @@ void expire_and_wait(zkr_session *s);
 void await_epoch(zkr_session *s, uint64_t epoch);
 
 /* The participants of the lock at that path. */
-#define LISTED(session, path)                                                  \
-    MADE(participants, participants_list, session, path, NULL)
+struct zkr_participants *list_of(zkr_session *s, const char *path,
+                                 const struct zkr_participants_opts *opts);
 
 /* Callbacks that write to a recorder: code is the error or state. */
 void record_session(zkr_session *s, const struct zkr_session_event *e,

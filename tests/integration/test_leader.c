@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the leader latch: those of Curator's TestLeaderLatch in our words,
- * and what it promises beyond them. */
+/* Tests of the leader latch: those of Curator's TestLeaderLatch, and more. */
 #include "usual.h"
 
 enum { MANY = 5 };
@@ -143,7 +142,7 @@ static bool is_leader(const struct participant *p)
 /* The ids of those that campaign, in their order, with a space after each. */
 static void ids_are(const char *expected)
 {
-    AUTO(participants) list = LISTED(theirs, path);
+    AUTO(participants) list = list_of(theirs, path, NULL);
     char ids[256] = "";
 
     for (size_t i = 0; i < list->count; i++) {
@@ -225,7 +224,7 @@ TEST(a_node_is_that_of_curators_latch_and_has_the_id)
     end(&a);
     begin_with(&a, s, OPTS(leader, .id = id, .id_size = sizeof(id)));
     leads(&a);
-    AUTO(participants) list = LISTED(theirs, path);
+    AUTO(participants) list = list_of(theirs, path, NULL);
     assert_int_equal(list->count, 1);
     assert_int_equal(strlen(list->items[0].name), 3 + 36 + 1 + 6 + 10);
     assert_memory_equal(list->items[0].name, "_c_", 3);
@@ -243,7 +242,7 @@ TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record)
     begin(&b, theirs, NULL);
     leads(&a);
     queues(&b, 2);
-    AUTO(participants) list = LISTED(theirs, path);
+    AUTO(participants) list = list_of(theirs, path, NULL);
     assert_int_equal(list->items[0].full_size, 0);
     assert_int_equal(list->items[1].data[0], '{');
 }
@@ -495,14 +494,13 @@ TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
     ids_are("b a ");
 }
 
-/* A leader that left by itself or was freed kept its node while the program had
- * a handle of its grant. */
+/* A leader that left, or was freed, kept its node for a handle of its grant. */
 TEST(handles_of_a_grant_do_not_prolong_a_term)
 {
     for (int freed = 0; freed < 2; freed++) {
         leads(&a);
         queues(&b, 2);
-        zkr_grant *g = GRANT(leader_grant, a.leader);
+        AUTO(grant) g = GRANT(leader_grant, a.leader);
         if (freed == 0) {
             ok(zkr_leader_leave_async(a.leader));
         } else {
@@ -512,7 +510,6 @@ TEST(handles_of_a_grant_do_not_prolong_a_term)
         ok(zkr_leader_wait(b.leader, SOON_MS));
         assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
         assert_int_equal(zkr_grant_release(g), ZKR_ENOTHELD);
-        zkr_grant_free(g);
         ok(zkr_leader_leave(b.leader));
     }
 }
@@ -553,8 +550,7 @@ TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
 {
     struct participant p;
 
-    AUTO(session) own =
-        open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP));
+    AUTO(session) own = SESSION(.flags = ZKR_SESSION_OWN_LOOP);
     begin(&p, own, "p");
     leads(&p);
     assert_int_equal(recorder_count(p.events), 0);

@@ -6,9 +6,7 @@
 
 #include "session/session.h"
 #include "spawn.h"
-
-/* It has names that headers above have, too. */
-#include "usual.h"
+#include "usual.h" /* has names that headers above have, too */
 
 /* Long enough for the steps of a lease to be told apart. */
 #define LEASE_MS 6000
@@ -49,8 +47,7 @@ TEST(a_held_lock_is_proven_again_and_again)
     assert_int_equal(zkr_grant_valid_until(g), 0);
 }
 
-/* An empty session has a keepalive, which takes the place of the client's
- * pings. */
+/* The keepalive of an empty session takes the place of the client's pings. */
 TEST(a_session_that_holds_nothing_writes_nothing)
 {
     zkr_grant *g = acquire(rival);
@@ -68,8 +65,7 @@ TEST(a_session_that_holds_nothing_writes_nothing)
     release(w.grant);
 }
 
-/* The server is silent, the connection stands: no event says that anything is
- * wrong, only the clock does. */
+/* The connection stands: no event, only the clock says that all is not well. */
 TEST(a_silent_server_ends_the_lease_before_the_session)
 {
     AUTO(recorder) r = recorder_new();
@@ -100,8 +96,7 @@ TEST(a_silent_server_ends_the_lease_before_the_session)
     assert_int_equal(recorder_count(r), 3);
 }
 
-/* Returns false when, on a busy machine, the client came back after the session
- * had ended. */
+/* Returns false if the session was over by then, as on a busy machine. */
 static bool comes_back_in_time(void)
 {
     AUTO(grant) g = acquire(m);
@@ -159,8 +154,7 @@ TEST(a_lease_after_a_wait_has_no_hole)
     proxy_reset_counts(proxy);
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
-    /* The session has sent no write for long, and the grant still begins with a
-     * lease. */
+    /* It has sent no write for long, and the grant begins with a lease. */
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
     for (int64_t end = boot_ms() + 4 * LEASE_MS / 3; boot_ms() < end;) {
         ok(zkr_grant_check(w.grant));
@@ -183,31 +177,29 @@ static int requests_of_a_short_hold(int64_t silence_ms)
            proxy_requests(proxy, ZOO_DELETE_OP);
 }
 
-/* The first write is the k of a proof: what the keepalive has sent is j and m.
- * A busy machine may be late with the keepalive; then there is a third request.
- */
-TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests)
+/* A busy machine may be late with the keepalive; then there is one more. */
+static void costs_requests(int64_t silence_ms, int requests)
 {
     int count = 0;
 
     proxy_set_latency(proxy, 20);
-    for (int i = 0; i < 4 && count != 2; i++)
-        count = requests_of_a_short_hold(LEASE_MS * 3 / 4);
-    assert_int_equal(count, 2); /* create, delete */
-    assert_in_range(proxy_flights(proxy), 2, 3);
+    for (int i = 0; i < 4 && count != requests; i++)
+        count = requests_of_a_short_hold(silence_ms);
+    assert_int_equal(count, requests);
     proxy_set_latency(proxy, 0);
+}
+
+/* The first write is the k of a proof: the keepalive has sent j and m. */
+TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests)
+{
+    costs_requests(LEASE_MS * 3 / 4, 2); /* create, delete */
+    assert_in_range(proxy_flights(proxy), 2, 3);
 }
 
 /* The keepalive of an idle session has reads only: the first write is m. */
 TEST(after_a_long_silence_a_check_proves_the_first_lease)
 {
-    int count = 0;
-
-    proxy_set_latency(proxy, 20);
-    for (int i = 0; i < 4 && count != 3; i++)
-        count = requests_of_a_short_hold(5 * LEASE_MS / 2);
-    assert_int_equal(count, 3); /* create, check, delete */
-    proxy_set_latency(proxy, 0);
+    costs_requests(5 * LEASE_MS / 2, 3); /* create, check, delete */
 }
 
 /* Nobody waits for its proof, and the leader has nothing to do for it. */
@@ -221,8 +213,7 @@ TEST(an_idle_session_sends_reads_only)
     assert_in_range(proxy_requests(proxy, PROXY_ANY), 3, 5);
 }
 
-/* This holds for every age of the j of the first proof when the lock is asked
- * for. */
+/* This holds for every age that the j of the first proof has by then. */
 TEST(where_answers_are_slow_no_new_grant_is_in_doubt)
 {
     proxy_set_latency(proxy, LEASE_MS / 12);
@@ -255,35 +246,33 @@ TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
     proxy_set_latency(proxy, 0);
 }
 
-/* The session lives by its reconnects, but no keepalive comes through, so that
- * its first write has no round before it. */
-TEST(without_a_proof_a_grant_waits_for_one)
+/* A session that loses each such request lives by its reconnects. */
+static void lose_all(int32_t type)
 {
-    int64_t start = boot_ms();
-
-    while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
-        proxy_rule(proxy, ZOO_SYNC_OP, 1, PROXY_DROP_REQUEST);
+    for (int64_t end = boot_ms() + 4 * LEASE_MS / 3; boot_ms() < end;) {
+        proxy_rule(proxy, type, 1, PROXY_DROP_REQUEST);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
     }
-    start = boot_ms();
+}
+
+/* No keepalive comes through, so the first write has no round before it. */
+TEST(without_a_proof_a_grant_waits_for_one)
+{
+    lose_all(ZOO_SYNC_OP);
+    int64_t start = boot_ms();
     AUTO(held) g = acquire(m);
     ok(zkr_grant_check(g));
     assert_true(boot_ms() - start > LEASE_MS / 4); /* G at least */
 }
 
 /* Regression: each answer that proved nothing yet was followed at once by the
- * next request. Here the session lives by its reconnects, but no write comes
- * through. */
+ * next request. Here no write comes through. */
 TEST(a_lease_is_won_back_without_a_storm_of_writes)
 {
     AUTO(held) g = acquire(m);
 
     AWAIT(proxy_requests(proxy, ZOO_MULTI_OP) >= 5);
-    int64_t start = boot_ms();
-    while (boot_ms() - start < LEASE_MS + LEASE_MS / 3) {
-        proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
-        assert_true(proxy_wait_rule(proxy, SOON_MS));
-    }
+    lose_all(ZOO_MULTI_OP);
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
     proxy_reset_counts(proxy);
     wait_grant_state(g, ZKR_GRANT_HELD);
@@ -308,8 +297,7 @@ static int by_verifying(zkr_lockable *grant, int64_t timeout_ms,
     return zkr_grant_verify((void *)grant, timeout_ms);
 }
 
-/* Regression: the release cancelled the request, so its caller never got an
- * answer. */
+/* Regression: the release cancelled the request; its caller got no answer. */
 TEST(verify_ends_when_the_grant_does)
 {
     AUTO(grant) g = acquire(m);
@@ -375,8 +363,7 @@ static int child_main(const char *hosts, const char *lock, uint32_t session_ms,
     }
 }
 
-/* Returns the first answer of a holder that has been stopped for that long: 'y'
- * or 'n'. */
+/* The first answer of a holder that was stopped for that long: 'y' or 'n'. */
 static char answer_after(int stopped_ms, int session_ms)
 {
     const char *argv[] = {

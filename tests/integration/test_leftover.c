@@ -46,12 +46,10 @@ TEST(a_waiter_leaves_nothing_that_blocks)
         AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 1);
         wait_children(path, 2); /* the rival, and the waiter anew */
     }
-    release(g);
-    release(waiter_grant(&w));
+    hand_over(g, &w);
 }
 
-/* The delete gets the same answer, so the session after that deletes the
- * node. */
+/* The delete gets the same answer: the session after that has to delete. */
 TEST(two_sessions_in_a_row_leave_nothing)
 {
     zkr_grant *g = acquire(rival);
@@ -65,12 +63,10 @@ TEST(two_sessions_in_a_row_leave_nothing)
     await_next_session(epoch + 1);
     AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 3);
     wait_children(path, 2);
-    release(g);
-    release(waiter_grant(&w));
+    hand_over(g, &w);
 }
 
-/* The first that is found tells that the session lives: the others go as well.
- */
+/* The first that is found tells that the session lives: the others go, too. */
 TEST(all_nodes_of_a_session_go)
 {
     AUTO(held) g = acquire(rival);
@@ -98,7 +94,7 @@ TEST(a_holder_is_given_what_was_promised)
 {
     for (int i = 0; i < 2; i++) {
         uint64_t epoch = zkr_session_epoch(s);
-        zkr_grant *g = acquire(m);
+        AUTO(grant) g = acquire(m);
         struct waiter w = WAITER(queue, rival);
 
         proxy_reset_counts(proxy);
@@ -109,7 +105,6 @@ TEST(a_holder_is_given_what_was_promised)
         assert_int_equal(waiter_join(&w), ZKR_OK);
         assert_true(boot_ms() >= promised);
         assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
-        zkr_grant_free(g);
         release(w.grant);
     }
 }
@@ -144,7 +139,6 @@ TEST(a_node_that_was_never_seen_goes_as_well)
     proxy_heal(proxy);
     await_epoch(s, epoch + 1);
     wait_children(path, 2);
-    release(g);
-    release(waiter_grant(&w));
+    hand_over(g, &w);
     assert_int_equal(count_children(path), 0);
 }

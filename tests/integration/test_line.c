@@ -36,8 +36,7 @@ TEST(ten_claims_need_two_lists)
 
 /* -- alone ----------------------------------------------------------------- */
 
-/* From the second acquire on the directory is watched. Returns the number of
- * the last node. */
+/* The second acquire watches the directory. Returns the last node's number. */
 static int get_known(void)
 {
     int number = 0;
@@ -59,8 +58,7 @@ TEST(somebody_who_came_meanwhile_is_seen)
     struct waiter w = WAITER(queue, m);
     settle(s);
     assert_false(waiter_is_done(&w));
-    release(g);
-    release(waiter_grant(&w));
+    hand_over(g, &w);
 }
 
 /* The first of its session that waits: its number follows, but others are
@@ -193,14 +191,13 @@ TEST(a_claim_that_loses_its_node_queues_again)
 
 TEST(a_lost_lock_passes_to_the_neighbour)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
     struct waiter w = WAITER(queue, m);
 
     delete_nth_child(path, 0);
     wait_grant_state(g, ZKR_GRANT_LOST);
     ok(waiter_join(&w));
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-    zkr_grant_free(g);
     wait_verified(w.grant);
     release(w.grant);
 }

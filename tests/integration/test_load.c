@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of a session whose program has posted more requests than the servers
- * answer soon: what overtakes them, and what does not. */
+/* Tests of what overtakes the requests that a program has posted in masses. */
 #include "usual.h"
 
 /* More than are ever under way at once. */
@@ -10,29 +9,15 @@ static char data[64];
 static atomic_int answered;
 static atomic_int wrong;
 
-static int setup_with(const struct zkr_session_opts *opts)
+static int setup(void)
 {
-    (void)usual_setup_with(opts);
+    (void)usual_setup();
     (void)snprintf(data, sizeof(data), "%s", new_path());
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
     release(acquire(m));
     atomic_store(&answered, 0);
     atomic_store(&wrong, 0);
     return 0;
-}
-
-static int setup(void)
-{
-    return setup_with(NULL);
-}
-
-/* It sends nothing by itself, and what is put off stays so. */
-static int setup_slow(void)
-{
-    return setup_with(OPTS(session, .flags = ZKR_SESSION_NO_LEASE,
-                           .retry = { .kind = ZKR_RETRY_FIXED,
-                                      .base_ms = 600000,
-                                      .max_retries = 9 }));
 }
 
 FIXTURE(setup, usual_teardown)
@@ -100,8 +85,8 @@ TEST(a_release_waits_for_the_writes_before_it)
     ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer, NULL));
     zkr_grant_free(g);
     struct waiter w = WAITER(start, next, SOON_MS);
-    AWAIT(proxy_requests(proxy, ZOO_CREATE2_OP) >
-          0); /* this one does not wait */
+    /* this one does not wait */
+    AWAIT(proxy_requests(proxy, ZOO_CREATE2_OP) > 0);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 0);
     assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 0);
     proxy_release(proxy);
@@ -144,15 +129,23 @@ TEST(after_a_cut_the_lock_is_held_before_a_read_is_answered)
 }
 
 /* Nothing else would send the one behind it. */
-TEST_WITH(a_write_given_up_lets_the_next_go, setup_slow, usual_teardown)
+TEST(a_write_given_up_lets_the_next_go)
 {
     AUTO(recorder) r = recorder_new();
     int32_t version = 1;
+    /* It sends nothing by itself, and what is put off stays so. */
+    AUTO(session)
+    slow =
+        open_to(proxy_hosts(proxy), OPTS(session, .flags = ZKR_SESSION_NO_LEASE,
+                                         .retry = { .kind = ZKR_RETRY_FIXED,
+                                                    .base_ms = 600000,
+                                                    .max_retries = 9 }));
 
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZTHROTTLEDOP);
-    ok(zkr_session_set_async(s, data, "new", 3, -1, 500, record_reply, r));
-    AWAIT(session_stats(s).retries == 1);
-    ok(zkr_session_set_async(s, data, "new", 3, -1, -1, on_answer, &version));
+    ok(zkr_session_set_async(slow, data, "new", 3, -1, 500, record_reply, r));
+    AWAIT(session_stats(slow).retries == 1);
+    ok(zkr_session_set_async(slow, data, "new", 3, -1, -1, on_answer,
+                             &version));
     assert_true(recorder_wait(r, 1, SOON_MS));
     await_answers(1);
 }

@@ -5,9 +5,7 @@
 
 #include "lock/claim.h"
 #include "lock/locks.h"
-
-/* It has names that headers above have, too. */
-#include "usual.h"
+#include "usual.h" /* has names that headers above have, too */
 
 enum { FEW = 10, MANY = 1000, SOME = 200 };
 

@@ -256,16 +256,17 @@ TEST(each_release_is_tried)
 
 /* -- what it has may be lost while it waits for the rest ------------------- */
 
-static void wait_for_the_last(struct waiter *w, zkr_multi_lock *ml)
+static struct waiter wait_for_the_last(zkr_multi_lock *ml)
 {
-    waiter_start_by(w, by_multi, ml, -1);
+    struct waiter w = WAITER(start_by, by_multi, ml, -1);
+
     wait_children(paths[0], 1);
     wait_children(paths[1], 1);
     wait_children(paths[2], 2);
+    return w;
 }
 
-/* The holder of the first node watches it after a moment, and then hears of its
- * end. */
+/* Deletes the first node when its holder watches it, and so hears of that. */
 static void delete_watched(const char *dir)
 {
     AUTO(text) name = nth_child(dir, 0);
@@ -279,10 +280,9 @@ TEST(a_lock_lost_meanwhile_is_acquired_again)
 {
     AUTO(multi_lock) ml = multi_of_three(NULL);
     zkr_grant *g = acquire(others[2]);
-    struct waiter w;
-
-    wait_for_the_last(&w, ml);
+    struct waiter w = wait_for_the_last(ml);
     struct waiter next = WAITER(queue, others[0]);
+
     delete_watched(paths[0]);
     ok(waiter_join(&next));
     wait_children(paths[0], 2); /* it begins again */
@@ -330,9 +330,8 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
     }
 }
 
-/* A chain ends the grants that it has when no step of a line is under way: in
- * one that grants the last lock, the claim and its line were used afterwards.
- */
+/* A chain ends its grants when no step of a line is under way: in one that
+ * grants the last lock, the claim and its line were used afterwards. */
 static zkr_multi_lock *multi_behind(zkr_mutex *last)
 {
     zkr_multi_lock *ml =
@@ -380,14 +379,13 @@ TEST(a_lock_that_stays_may_be_granted_in_vain)
     release(acquire(stays));
 }
 
-/* The free of a reentrant mutex frees its grants, also those that were granted
- * and are not told yet. */
+/* A reentrant mutex that is freed frees its grants that are not told, too. */
 TEST(a_grant_that_is_not_told_can_be_freed)
 {
     AUTO(recorder) r = recorder_new();
     AUTO(session)
-    loop = open_session_with(OPTS(session, .flags = ZKR_SESSION_OWN_LOOP,
-                                  .session_timeout_ms = SESSION_MS));
+    loop = SESSION(.flags = ZKR_SESSION_OWN_LOOP,
+                   .session_timeout_ms = SESSION_MS);
     zkr_reentrant_mutex *rm = NEW(reentrant_mutex, loop, paths[0], NULL);
     zkr_multi_lock *ml = NEW(multi_lock, loop, NULL);
     ok(zkr_multi_lock_add(ml, rm, NULL));
@@ -423,9 +421,8 @@ TEST(it_begins_again_in_the_next_session)
 {
     AUTO(multi_lock) ml = multi_of_three(NULL);
     zkr_grant *g = acquire(others[2]);
-    struct waiter w;
+    struct waiter w = wait_for_the_last(ml);
 
-    wait_for_the_last(&w, ml);
     for (int i = 0; i < 2; i++) {
         expire_and_wait(s);
         wait_children(paths[2], 2);
@@ -443,9 +440,8 @@ TEST(with_the_flag_it_fails)
     AUTO(multi_lock) ml =
         multi_of_three(OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
     zkr_grant *g = acquire(others[2]);
-    struct waiter w;
+    struct waiter w = wait_for_the_last(ml);
 
-    wait_for_the_last(&w, ml);
     expire_and_wait(s);
     assert_int_equal(waiter_join(&w), ZKR_ELOST); /* its mutex has no flag */
     release(g);
@@ -480,8 +476,7 @@ TEST(a_cancel_ends_no_other_acquire)
     wait_children(paths[2], 3);
     zkr_multi_lock_free(ml);
     assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
-    release(g);
-    release(waiter_grant(&by_itself));
+    hand_over(g, &by_itself);
 }
 
 TEST(nobody_has_to_wait)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the mutex on a real server, beyond the contract: the contents of its
- * nodes, whom a claim waits for, and which nodes it ignores. */
+/* Tests of the mutex beyond the contract: its nodes, and whom it waits for. */
 #include "usual.h"
 
 #include <inttypes.h>
@@ -128,8 +127,7 @@ TEST(each_waiter_watches_only_the_node_before_it)
     }
 }
 
-/* Other clients of the same protocol: Curator, go-zookeeper, unprotected,
- * kazoo. */
+/* Of Curator, go-zookeeper, one without protection, and kazoo. */
 TEST(contenders_of_other_clients_are_waited_for)
 {
     static const char *const names[] = {

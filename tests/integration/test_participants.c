@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the list of participants, and of asking a holder to give the lock
- * back. */
+/* Tests of the list of participants, and of asking for a lock. */
 #include "onlooker.h"
 
 #include <time.h>
@@ -85,21 +84,12 @@ TEST(a_waiter_hears_it_when_it_holds)
 
 /* --- the list --- */
 
-static struct zkr_participants *list_with(zkr_session *session,
-                                          const struct zkr_participants_opts *o)
-{
-    struct zkr_participants *list =
-        MADE(participants, participants_list, session, path, o);
-    assert_non_null(list);
-    return list;
-}
-
 static int list_fails(zkr_session *session, const char *of, uint32_t timeout_ms)
 {
     struct zkr_participants *list = NULL;
-
     int rc = zkr_participants_list(
         session, of, OPTS(participants, .timeout_ms = timeout_ms), &list);
+
     assert_null(list);
     return rc;
 }
@@ -131,8 +121,7 @@ static void assert_is(const struct zkr_participant *p, zkr_grant *g)
     assert_int_equal(p->error, ZKR_OK);
     assert_int_equal(p->kind, ZKR_PARTICIPANT_EXCLUSIVE);
     assert_string_equal(p->marker, "lock-");
-    assert_true(p->since_ms > wall_ms() - 60000);
-    assert_true(p->since_ms < wall_ms() + 60000);
+    assert_in_range(p->since_ms, wall_ms() - 60000, wall_ms() + 60000);
     assert_int_equal(p->data_size, p->full_size);
     assert_int_equal(p->data_size, strlen(p->data));
     assert_non_null(strstr(p->data, textf("\"pid\":%d,", (int)getpid())));
@@ -152,7 +141,7 @@ TEST(a_queue_is_listed_in_its_order)
         mutexes[i] = new_mutex(sessions[i], path);
         waiter_queue(&w[i], mutexes[i]);
     }
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->count, WAITERS + 1);
     assert_int_equal(list->total, WAITERS + 1);
     assert_is(&list->items[0], g);
@@ -174,7 +163,7 @@ TEST(a_queue_is_listed_in_its_order)
         close_session(sessions[i]);
     }
     zkr_participants_free(list);
-    list = list_with(s, NULL);
+    list = list_of(s, path, NULL);
     assert_int_equal(list->count, 0);
 }
 
@@ -183,11 +172,10 @@ TEST(each_node_names_its_own_thread)
 {
     zkr_grant *g = acquire(m);
     struct waiter w = WAITER(queue, m);
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
 
     assert_string_not_equal(list->items[0].data, list->items[1].data);
-    release(g);
-    release(waiter_grant(&w));
+    hand_over(g, &w);
 }
 
 TEST(a_reader_stands_beside_its_own_writer)
@@ -195,7 +183,7 @@ TEST(a_reader_stands_beside_its_own_writer)
     AUTO(rwlock) rw = NEW(rwlock, s, path, NULL);
     zkr_grant *w = GRANT(rwlock_acquire_write, rw, SOON_MS);
     AUTO(held) r = GRANT(rwlock_acquire_read, rw, SOON_MS);
-    struct zkr_participants *list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
 
     assert_int_equal(list->count, 2);
     assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
@@ -204,10 +192,9 @@ TEST(a_reader_stands_beside_its_own_writer)
     assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_EXCLUSIVE);
     zkr_participants_free(list);
     release(w);
-    list = list_with(s, NULL);
+    list = list_of(s, path, NULL);
     assert_int_equal(list->count, 1);
     assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
-    zkr_participants_free(list);
 }
 
 TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
@@ -216,7 +203,7 @@ TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
 
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->count, 1);
     assert_place(list, 0, "holder", SIZE_MAX);
     assert_int_equal(list->items[0].token, zkr_grant_token(g));
@@ -252,7 +239,7 @@ TEST(names_of_other_clients_are_known)
         make(names[i], NULL);
     make("0", NULL);
     make("gate-0000000001", "not a lock");
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     for (size_t i = 0; i < COUNT(names); i++)
         assert_place(list, i, names[i], waits_for[i]);
     assert_place(list, 6, "0", SIZE_MAX);
@@ -276,7 +263,7 @@ TEST(hostile_nodes_are_told_as_they_are)
     make("lock--0000000005", bytes);
     make("lock-99999999999999999999", "too long a number");
     make(rtl, huge);
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->count, 4);
     assert_place(list, 0, "lock--0000000005", SIZE_MAX);
     assert_int_equal(list->items[0].sequence, -5);
@@ -300,7 +287,7 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
     make("lock-0000000002", "two");
     make("lock-0000000003", "three");
     forbid(in_dir("lock-0000000002"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->count, 3);
     assert_place(list, 0, "lock-0000000001", SIZE_MAX);
     assert_place(list, 1, "lock-0000000002", 0);
@@ -327,14 +314,14 @@ TEST(a_limit_lists_the_head_of_the_queue)
 {
     make_many();
     make("abc", NULL);
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->count, 301);
     for (size_t i = 0; i < 300; i++) {
         assert_place(list, i, list->items[i].data, i - 1);
         assert_int_equal(list->items[i].sequence, i);
     }
     zkr_participants_free(list);
-    list = list_with(s, OPTS(participants, .limit = 200));
+    list = list_of(s, path, OPTS(participants, .limit = 200));
     assert_int_equal(list->count, 200);
     assert_int_equal(list->total, 301);
     assert_place(list, 199, "lock-0000000199", 198);
@@ -355,7 +342,7 @@ TEST(an_unread_contender_is_known_by_name)
     make("abc", "foreign");
     for (uint32_t reads = 1; reads <= 200; reads += 199) {
         AUTO(participants) list =
-            list_with(s, OPTS(participants, .reads = reads));
+            list_of(s, path, OPTS(participants, .reads = reads));
         assert_int_equal(list->count, 301);
         for (size_t i = 0; i < 300; i++)
             assert_int_equal(list->items[i].waits_for, i - 1);
@@ -382,9 +369,9 @@ TEST(holders_and_the_next_are_read)
     for (int i = 0; i < 40; i++)
         make(textf("%d-__%s__%010d", i, i < 20 ? "READ" : "WRIT", i), "x");
     for (size_t i = 0; i < COUNT(rows); i++) {
-        AUTO(participants) list =
-            list_with(s, OPTS(participants, .reads = rows[i].reads,
-                              .flags = rows[i].flags));
+        AUTO(participants) list = list_of(
+            s, path,
+            OPTS(participants, .reads = rows[i].reads, .flags = rows[i].flags));
         assert_read(list, rows[i].read);
     }
 }
@@ -397,7 +384,7 @@ TEST(of_one_number_all_are_read)
     AUTO(held) r = GRANT(rwlock_acquire_read, rw, SOON_MS);
 
     make("b-__WRIT__0000000001", "waits");
-    AUTO(participants) list = list_with(s, OPTS(participants, .reads = 1));
+    AUTO(participants) list = list_of(s, path, OPTS(participants, .reads = 1));
     assert_int_equal(list->count, 3);
     assert_read(list, 2);
     assert_true(list->items[0].holds && list->items[1].holds);
@@ -416,13 +403,13 @@ TEST(permissions_of_everybody_are_told)
         OPTS(participants, .flags = ZKR_PARTICIPANTS_ACL);
 
     make_directory();
-    AUTO(participants) list = list_with(s, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->anyone, 0);
-    AUTO(participants) open = list_with(s, with_acl);
+    AUTO(participants) open = list_of(s, path, with_acl);
     assert_int_equal(open->anyone, ZOO_PERM_ALL);
     assert_int_equal(open->acl_error, ZKR_OK);
     assert_int_equal(admin_set_acl(admin, path, &acl), ZOK);
-    AUTO(participants) closed = list_with(s, with_acl);
+    AUTO(participants) closed = list_of(s, path, with_acl);
     assert_int_equal(closed->anyone,
                      ZKR_PERMISSION_READ | ZKR_PERMISSION_DELETE);
 }
@@ -431,9 +418,8 @@ TEST(a_chroot_is_in_front_of_every_path)
 {
     make_directory();
     make("lock-0000000000", "mine");
-    zkr_session *below = open_session_with(OPTS(session, .chroot = "/tests"));
-    AUTO(participants) list =
-        MADE(participants, participants_list, below, strrchr(path, '/'), NULL);
+    zkr_session *below = SESSION(.chroot = "/tests");
+    AUTO(participants) list = list_of(below, strrchr(path, '/'), NULL);
     close_session(below);
     assert_int_equal(list->count, 1); /* it outlives the session */
     assert_string_equal(list->items[0].data, "mine");
@@ -443,6 +429,7 @@ TEST(a_chroot_is_in_front_of_every_path)
 
 static int setup_with_two(void)
 {
+    reply_ms = REPLY_MS;
     if (proxied_setup() != 0)
         return -1;
     make("lock-0000000001", "one");
@@ -532,7 +519,7 @@ TEST_WITH(a_lost_request_is_not_sent_again_after_the_deadline, setup_with_two,
                      ZKR_EUNKNOWN);
     disconnect(proxy, ps);
     connect_again(proxy, ps);
-    AUTO(participants) list = list_with(ps, NULL);
+    AUTO(participants) list = list_of(ps, path, NULL);
     assert_string_equal(list->items[0].data, "one"); /* nobody was asked */
 }
 
@@ -554,7 +541,6 @@ TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
 /* --- all at once --- */
 
 struct crowd {
-    zkr_mutex *mutex;
     atomic_bool stop;
     atomic_int failed;
     atomic_int lists;
@@ -567,7 +553,7 @@ static void *contend(void *arg)
     while (!atomic_load(&c->stop)) {
         AUTO(grant) g = NULL;
 
-        if (zkr_mutex_acquire(c->mutex, SOON_MS, &g) != ZKR_OK ||
+        if (zkr_mutex_acquire(m, SOON_MS, &g) != ZKR_OK ||
             zkr_grant_release(g) != ZKR_OK)
             (void)atomic_fetch_add(&c->failed, 1);
     }
@@ -606,7 +592,7 @@ static void *look_on(void *arg)
 
 TEST(a_crowd_can_be_watched)
 {
-    struct crowd c = { .mutex = m };
+    struct crowd c = { .stop = false };
     pthread_t threads[8];
 
     release(acquire(m)); /* makes the directory */
@@ -619,10 +605,4 @@ TEST(a_crowd_can_be_watched)
     for (size_t i = 0; i < 8; i++)
         thread_join(threads[i]);
     assert_int_equal(atomic_load(&c.failed), 0);
-}
-
-int main(void)
-{
-    reply_ms = REPLY_MS;
-    return run_with_server(NULL, test_run_all);
 }

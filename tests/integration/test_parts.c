@@ -18,16 +18,6 @@ static void make_semaphore(void)
     make("locks", NULL);
 }
 
-static struct zkr_participants *list_reading(const char *of, uint32_t reads,
-                                             uint32_t limit)
-{
-    struct zkr_participants *list =
-        MADE(participants, participants_list, s, of,
-             OPTS(participants, .reads = reads, .limit = limit));
-    assert_non_null(list);
-    return list;
-}
-
 /* The nodes of a list and both directories, last first. */
 static struct zkr_participants *arrange(const struct zkr_participants *of)
 {
@@ -53,13 +43,14 @@ static struct zkr_participants *arrange(const struct zkr_participants *of)
     return list;
 }
 
-/* Arranged by themselves, its nodes are the same list. */
-static struct zkr_participants *list_all(void)
+/* It has so many. Arranged by themselves, its nodes are the same list. */
+static struct zkr_participants *list_all(size_t count)
 {
-    struct zkr_participants *list = list_reading(path, 0, 0);
+    struct zkr_participants *list = list_of(s, path, NULL);
     AUTO(participants) arranged = arrange(list);
 
-    assert_int_equal(list->count, arranged->count);
+    assert_int_equal(list->count, count);
+    assert_int_equal(arranged->count, count);
     assert_int_equal(list->semaphore, arranged->semaphore);
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *x = &list->items[i];
@@ -95,9 +86,8 @@ TEST(leases_hold_and_the_queue_waits)
     make_by(admin, LEASE "2");
     make_by(rival, QUEUED "8");
     make_by(admin, QUEUED "9");
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_all(4);
     assert_true(list->semaphore);
-    assert_int_equal(list->count, 4);
     assert_int_equal(list->total, 4);
     assert_place(list, 0, LEASE "2", true, NOBODY);
     assert_place(list, 1, LEASE "4", true, NOBODY);
@@ -119,8 +109,7 @@ TEST(the_lease_of_the_first_waiter_does_not_hold)
     make_by(rival, QUEUED "5");
     make_by(admin, QUEUED "6");
     make_by(rival, LEASE "0"); /* of a directory whose numbers began again */
-    AUTO(participants) list = list_all();
-    assert_int_equal(list->count, 4);
+    AUTO(participants) list = list_all(4);
     assert_place(list, 0, LEASE "0", false, NOBODY);
     assert_place(list, 1, LEASE "1", true, NOBODY);
     assert_place(list, 2, QUEUED "5", false, 0);
@@ -128,8 +117,7 @@ TEST(the_lease_of_the_first_waiter_does_not_hold)
     zkr_participants_free(list);
     /* nobody else's lease, nor one that was there before */
     assert_int_equal(admin_delete(admin, in_dir(QUEUED "5")), ZOK);
-    list = list_all();
-    assert_int_equal(list->count, 3);
+    list = list_all(3);
     assert_place(list, 0, LEASE "0", true, NOBODY);
     assert_place(list, 1, LEASE "1", true, NOBODY);
     assert_place(list, 2, QUEUED "6", false, NOBODY);
@@ -143,20 +131,19 @@ TEST(leases_and_the_first_waiter_are_read)
     make_by(rival, QUEUED "5");
     make_by(admin, QUEUED "6");
     make_by(rival, LEASE "2");
-    AUTO(participants) list = list_reading(path, 1, 0);
+    AUTO(participants) list = list_of(s, path, OPTS(participants, .reads = 1));
     assert_int_equal(list->count, 4);
     assert_place(list, 1, LEASE "2", false, NOBODY);
     assert_place(list, 2, QUEUED "5", false, 1);
     assert_true(list->items[2].token != 0);
     assert_true(list->items[3].token == 0);
     zkr_participants_free(list);
-    list = list_reading(path, 0, 2);
+    list = list_of(s, path, OPTS(participants, .limit = 2));
     assert_int_equal(list->count, 2);
     assert_int_equal(list->total, 4);
 }
 
-/* Curator counts every child of "leases"; in a queue, what is no lock of its is
- * foreign. */
+/* Curator counts each child of "leases"; in a queue others are foreign. */
 TEST(other_nodes_in_a_semaphore_are_foreign)
 {
     make_semaphore();
@@ -165,8 +152,7 @@ TEST(other_nodes_in_a_semaphore_are_foreign)
     make("leases/notes", NULL);
     make("locks/x__WRIT__0000000000", NULL);
     make("other", NULL);
-    AUTO(participants) list = list_all();
-    assert_int_equal(list->count, 5);
+    AUTO(participants) list = list_all(5);
     assert_place(list, 0, LEASE "1", true, NOBODY);
     for (size_t i = 1; i < 5; i++)
         assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_FOREIGN);
@@ -179,8 +165,7 @@ TEST(a_lock_beside_a_semaphore_has_its_own_queue)
     make_by(admin, "lock-0000000004");
     make_by(admin, LEASE "1");
     make_by(rival, QUEUED "0");
-    AUTO(participants) list = list_all();
-    assert_int_equal(list->count, 4);
+    AUTO(participants) list = list_all(4);
     assert_place(list, 0, "lock-0000000003", true, NOBODY);
     assert_place(list, 1, "lock-0000000004", false, 0);
     assert_place(list, 2, LEASE "1", true, NOBODY);
@@ -191,14 +176,13 @@ TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
 {
     make_semaphore();
     make_by(rival, LEASE "1");
-    AUTO(participants) list = list_all();
+    AUTO(participants) list = list_all(1);
     ok(zkr_participants_revoke(s, in_dir(list->items[0].name)));
     node_has(in_dir(LEASE "1"), "__REVOKE__");
     ok(zkr_participants_break(s, in_dir(list->items[0].name),
                               list->items[0].token, 0));
     zkr_participants_free(list);
-    list = list_all();
-    assert_int_equal(list->count, 0);
+    list = list_all(0);
     assert_true(list->semaphore);
 }
 
@@ -206,7 +190,7 @@ TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
 
 static void assert_no_semaphore(const char *of, size_t count)
 {
-    AUTO(participants) list = list_reading(in_dir(of), 0, 0);
+    AUTO(participants) list = list_of(s, in_dir(of), NULL);
 
     assert_false(list->semaphore);
     assert_int_equal(list->count, count);
@@ -240,7 +224,7 @@ TEST(a_semaphore_has_a_path_of_any_length)
     longest[ZKR_PATH_MAX] = '\0';
     AUTO(semaphore) sem = NEW(semaphore, s, longest, 1, NULL);
     AUTO(grant) g = GRANT(semaphore_acquire, sem, -1);
-    AUTO(participants) list = list_reading(longest, 0, 0);
+    AUTO(participants) list = list_of(s, longest, NULL);
     assert_true(list->semaphore);
     assert_int_equal(list->count, 1);
 }
@@ -254,7 +238,7 @@ TEST(directories_that_may_not_be_read_are_told)
     forbid(in_dir("leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(zkr_participants_list(s, path, NULL, &list), ZKR_ZNOAUTH);
     make_by(admin, "lock-0000000001");
-    list = list_reading(path, 0, 0); /* a mutex does not need them */
+    list = list_of(s, path, NULL); /* a mutex does not need them */
     assert_false(list->semaphore);
     assert_place(list, 0, "lock-0000000001", true, NOBODY);
 }

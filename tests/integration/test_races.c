@@ -27,11 +27,6 @@ struct lane {
     int wrong;
 };
 
-static int random_up_to(struct lane *l, int n)
-{
-    return rand_r(&l->seed) % (n + 1);
-}
-
 static void pause_us(int us)
 {
     struct timespec ts = { 0, us * 1000L };
@@ -59,23 +54,23 @@ static void count_outcome(struct lane *l, int code, zkr_grant *g)
 
 static void race_once(struct lane *l, size_t round)
 {
-    bool cancels = random_up_to(l, 1) == 0;
+    bool cancels = rand_r(&l->seed) % 2 == 0;
     zkr_request *request = NULL;
     zkr_grant *g = NULL;
     int64_t value = 0;
     int code = 0;
 
     if (zkr_mutex_acquire(l->holder, SOON_MS, &g) != ZKR_OK ||
-        zkr_mutex_acquire_async(l->rival, cancels ? -1 : 1 + random_up_to(l, 4),
-                                record_acquire, l->outcomes,
-                                &request) != ZKR_OK) {
+        zkr_mutex_acquire_async(
+            l->rival, cancels ? -1 : 1 + rand_r(&l->seed) % 5, record_acquire,
+            l->outcomes, &request) != ZKR_OK) {
         l->wrong++;
         return;
     }
-    pause_us(random_up_to(l, 3000));
+    pause_us(rand_r(&l->seed) % 3001);
     l->wrong += zkr_grant_release_async(g, NULL, NULL) != ZKR_OK;
     zkr_grant_free(g);
-    pause_us(random_up_to(l, 3000));
+    pause_us(rand_r(&l->seed) % 3001);
     if (cancels)
         l->wrong += zkr_request_cancel(request) != ZKR_OK;
     zkr_request_free(request);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the read/write lock under load: readers, writers, downgrades and
- * cancelled claims at the same time; then with sessions that end under them. */
+/* Tests of the read/write lock under load, and with sessions that end then. */
 #include "fixture.h"
 
 enum { SESSIONS = 3, THREADS = 12, ROUNDS = 60 };

@@ -55,8 +55,7 @@ TEST(a_writer_waits_for_every_reader_before_it)
     release(hand_on(readers[1], &writer));
 }
 
-/* kazoo test_rw_lock: its reader saw the writer behind it, and waited (#649).
- */
+/* kazoo test_rw_lock: a reader saw the writer behind it, and waited (#649). */
 TEST(readers_behind_one_writer_all_get_in)
 {
     enum { N = 5 };
@@ -532,8 +531,7 @@ TEST(write_read_write_nests_and_is_released_in_any_order)
     }
 }
 
-/* When the write is released, the read grant under it makes a new write an
- * upgrade. */
+/* After the release of a write, the read under it makes a write an upgrade. */
 TEST(after_write_and_read_only_the_read_is_left)
 {
     zkr_grant *writing = write_lock(nested);
@@ -658,8 +656,7 @@ TEST(freeing_a_lost_grant_as_often_ends_the_loss)
     release(write_lock(nested));
 }
 
-/* Both modes are counted separately, and a claim without a thread is not
- * counted. */
+/* Each mode is counted by itself, and a claim without a thread is not. */
 TEST(modes_and_claims_without_a_thread_are_apart)
 {
     AUTO(recorder) r = recorder_new();

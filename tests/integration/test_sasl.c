@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of sessions with SASL (DIGEST-MD5), and with each thing that can be
- * wrong. */
+/* Tests of sessions with SASL (DIGEST-MD5), and of all that can be wrong. */
 #include "fixture.h"
 
 #include "secured.h"
@@ -156,8 +155,7 @@ TEST(many_log_in_at_once)
 
 /* -- what is wrong, and is told ------------------------------------------- */
 
-/* Regression: the sentence had lost the server, and then said "server refuses".
- */
+/* Regression: the sentence had lost the server: it said "server refuses". */
 TEST(a_wrong_password_is_told)
 {
     open_fails(
@@ -199,8 +197,7 @@ static void change_password(const char *password)
     restart_server();
 }
 
-/* Regression: the file was read by open only, so a password that was changed
- * ended the session. */
+/* Regression: only open read the file: a new password ended the session. */
 TEST(a_password_that_changes_in_its_file_is_used)
 {
     AUTO(session) s = open_with_file();
@@ -287,8 +284,7 @@ TEST(a_password_that_is_mended_in_time_keeps_the_session)
     wait_verified(g);
 }
 
-/* Each refused login touches the session, so the servers would keep its locks
- * for as long as it tries. */
+/* A refused login touches the session: its locks would stay while it tries. */
 TEST(a_password_that_changes_ends_the_epoch)
 {
     AUTO(session) s = open_sasl(SESSION_MS);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the semaphore: the limit, the order, several permits at once, and
- * what is left on the server. */
+/* Tests of the semaphore: limit, order, several permits, and what is left. */
 #include "usual.h"
 
 enum { MANY = 8 };
@@ -35,11 +34,6 @@ static int setup(void)
 
 FIXTURE(setup, usual_teardown)
 
-static void start(struct waiter *w, zkr_semaphore *sem)
-{
-    waiter_start_by(w, zkr_semaphore_acquire, sem, -1);
-}
-
 static zkr_grant *granted(struct waiter *w)
 {
     ok(waiter_join(w));
@@ -59,17 +53,15 @@ TEST(as_many_as_the_limit_hold_at_once)
     AUTO(semaphore) sem = new_semaphore(s, 3);
     AUTO(semaphore) other = new_semaphore(theirs, 3);
     zkr_grant *held[3] = { take(sem), take(other), take(sem) };
-    zkr_grant *g = NULL;
 
     assert_has(zkr_grant_record(held[0]), "\"limit\":3");
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(zkr_semaphore_acquire(other, GIVE_UP_MS, &g),
-                         ZKR_ETIMEDOUT);
-        assert_null(g);
-        assert_non_null(strstr(zkr_error_detail(), path));
+        tells(zkr_semaphore_acquire(other, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT,
+              path);
+        assert_null(nil);
         wait_children(leases, 3);
         wait_children(locks, 0);
-        tells(zkr_semaphore_acquire(other, 0, &g), ZKR_EBUSY,
+        tells(zkr_semaphore_acquire(other, 0, &nil), ZKR_EBUSY,
               strrchr(zkr_grant_node(held[i]), '/') + 1);
         wait_children(leases, 3);
         release(held[i]);
@@ -79,22 +71,19 @@ TEST(as_many_as_the_limit_hold_at_once)
     ok(zkr_grants_release(held, 3));
     zkr_grants_free(held, 3);
     is_empty();
-    g = NULL;
-    ok(zkr_semaphore_acquire(other, 0, &g));
-    release(g);
+    release(GRANT(semaphore_acquire, other, 0));
 }
 
 /* The turn is given back with the grant, not with the lease. */
 TEST(the_next_has_its_turn_when_a_lease_is_granted)
 {
     AUTO(semaphore) sem = new_semaphore(s, 2);
-    zkr_grant *g = take(sem);
+    AUTO(held) g = take(sem);
 
     wait_children(locks, 0);
     wait_children(leases, 1);
     AUTO(held) h = take(sem);
     assert_true(zkr_grant_token(h) > zkr_grant_token(g));
-    release(g);
 }
 
 TEST(several_are_granted_together_or_not_at_all)
@@ -131,27 +120,23 @@ TEST(several_are_granted_together_or_not_at_all)
 
 struct crowd {
     zkr_semaphore *sems[2];
+    atomic_uint members;
     atomic_int inside;
     atomic_int most;
     atomic_int errors;
 };
 
-struct one {
-    struct crowd *crowd;
-    unsigned number;
-};
-
 static void *take_turns(void *arg)
 {
-    struct one *one = arg;
-    struct crowd *crowd = one->crowd;
-    unsigned seed = one->number;
+    struct crowd *crowd = arg;
+    unsigned number = atomic_fetch_add(&crowd->members, 1);
+    unsigned seed = number;
 
     for (int i = 0; i < 12; i++) {
         uint32_t n = 1 + (uint32_t)rand_r(&seed) % 3;
         zkr_grant *grants[3];
-        int rc = zkr_semaphore_acquire_many(crowd->sems[one->number % 2], n, -1,
-                                            grants);
+        int rc =
+            zkr_semaphore_acquire_many(crowd->sems[number % 2], n, -1, grants);
 
         if (rc != ZKR_OK) {
             atomic_fetch_add(&crowd->errors, 1);
@@ -175,16 +160,12 @@ static void *take_turns(void *arg)
 
 TEST(no_more_than_the_limit_at_any_moment)
 {
-    struct crowd crowd = {
-        { new_semaphore(s, 5), new_semaphore(theirs, 5) }, 0, 0, 0
-    };
+    struct crowd crowd = { .sems = { new_semaphore(s, 5),
+                                     new_semaphore(theirs, 5) } };
     pthread_t threads[MANY];
-    struct one ones[MANY];
 
-    for (unsigned i = 0; i < MANY; i++) {
-        ones[i] = (struct one){ &crowd, i };
-        threads[i] = thread_start(take_turns, &ones[i]);
-    }
+    for (int i = 0; i < MANY; i++)
+        threads[i] = thread_start(take_turns, &crowd);
     for (int i = 0; i < MANY; i++)
         (void)pthread_join(threads[i], NULL);
     assert_int_equal(crowd.errors, 0);
@@ -217,8 +198,7 @@ TEST(an_orphan_makes_a_new_lease)
     release(take(sem));
 }
 
-/* Two acquires whose turns were deleted had a part of the permits each, and
- * waited for the other. */
+/* Two that had lost their turns had a part each, and waited for each other. */
 TEST(one_without_its_turn_queues_again)
 {
     AUTO(recorder) r = recorder_new();
@@ -494,9 +474,9 @@ TEST(one_that_waits_queues_again_in_the_next_session)
     zkr_grant *g = take(other);
     struct waiter waiters[2];
 
-    start(&waiters[0], sem);
+    waiter_start_by(&waiters[0], zkr_semaphore_acquire, sem, -1);
     wait_children(leases, 2);
-    start(&waiters[1], sem);
+    waiter_start_by(&waiters[1], zkr_semaphore_acquire, sem, -1);
     wait_children(locks, 2);
     for (int i = 0; i < 2; i++) {
         expire_and_wait(s);
@@ -537,7 +517,7 @@ TEST(a_shared_limit_can_be_changed)
     held[0] = take(sem);
     assert_lacks(zkr_grant_record(held[0]), "limit");
     for (unsigned char limit = 2; limit < 4; limit++) {
-        start(&w, other);
+        waiter_start_by(&w, zkr_semaphore_acquire, other, -1);
         wait_children(leases, 2);
         settle(theirs);
         assert_false(waiter_is_done(&w));
@@ -552,8 +532,7 @@ TEST(a_shared_limit_can_be_changed)
     release(held[0]);
 }
 
-/* It ended with an error, though the limit was as high as before a moment
- * later. */
+/* It ended with an error, though a moment later the limit was as before. */
 TEST(more_than_the_limit_is_waited_for)
 {
     AUTO(recorder) r = recorder_new();

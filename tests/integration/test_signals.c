@@ -23,8 +23,7 @@ static int list_threads(long *tids)
     return count;
 }
 
-/* All signals except those that nobody can block, and the two of the C
- * library. */
+/* All that anybody can block, except the two of the C library. */
 static bool blocks_all(long tid)
 {
     FILE *f = fopen(textf("/proc/self/task/%ld/status", tid), "re");
@@ -95,7 +94,7 @@ static void use_all(void)
 
         wait_verified(g);
     }
-    AUTO(participants) list = LISTED(s, zkr_lockable_path(held));
+    AUTO(participants) list = list_of(s, zkr_lockable_path(held), NULL);
     assert_int_equal(zkr_mutex_acquire(held, 0, &nil), ZKR_EBUSY);
     struct stopwatch *w = stopwatch_start();
     assert_int_equal(zkr_mutex_acquire(held, TIMEOUT_MS, &nil), ZKR_ETIMEDOUT);
@@ -131,8 +130,7 @@ static void *acquire_and_end(void *arg)
     return NULL;
 }
 
-/* Regression: the cancelled thread kept the lock of the session, and all calls
- * hung. */
+/* Regression: it kept the lock of the session, and all calls hung. */
 TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
 {
     AUTO(session) s = open_session();

@@ -79,8 +79,7 @@ TEST(a_wait_is_counted_with_its_time)
     ok(zkr_lockable_cancel(rival));
     assert_int_equal(waiter_join(&between), ZKR_ECANCELED);
     AWAIT(server_watches(the_server, zkr_grant_node(held), 0) > 0);
-    release(held);
-    release(waiter_grant(&w));
+    hand_over(held, &w);
     struct zkr_counters n = counted(m, 0);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.grants, 1);
@@ -111,11 +110,10 @@ TEST(a_session_counts_for_all_its_locks)
 
 TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(grant) g = acquire(m);
 
     expire_and_wait(s); /* it may have reconnected in the old one before */
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
-    zkr_grant_free(g);
     struct zkr_counters n = session_stats(s);
     assert_int_equal(n.expiries, 1);
     assert_in_range(n.reconnects, 0, 1);
@@ -198,8 +196,7 @@ TEST(an_unfair_mutex_counts_too)
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, -1);
     struct waiter w = WAITER(start_by, zkr_unfair_mutex_acquire, unfair, -1);
     AWAIT(lock_stats(unfair).waits > 0);
-    release(g);
-    release(waiter_grant(&w));
+    hand_over(g, &w);
     struct zkr_counters n = counted(unfair, 0);
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.waits, 1);
@@ -225,8 +222,7 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
     zkr_grant *g = acquire(stays);
     struct waiter w = WAITER(start, stays, -1);
     AWAIT(lock_stats(stays).waits > 0);
-    release(g);
-    release(waiter_grant(&w));
+    hand_over(g, &w);
     n = counted(stays, 0);
     assert_int_equal(n.acquires, 7);
     assert_int_equal(n.waits, 1);

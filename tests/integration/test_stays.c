@@ -3,9 +3,7 @@
  * kept for a while, and given back when others wait. */
 #include "lock/cohort.h"
 #include "lock/lockable.h"
-
-/* It has names that headers above have, too. */
-#include "usual.h"
+#include "usual.h" /* has names that headers above have, too */
 
 enum { FOR_EVER_MS = 600000, MAX = 3 };
 
@@ -95,6 +93,13 @@ static zkr_grant *next(void)
     return recorded_grant(r, looked_at++);
 }
 
+/* Gives it to the next of those that wait here. */
+static zkr_grant *pass_on(zkr_grant *g)
+{
+    release(g);
+    return next();
+}
+
 static void keep_it(void)
 {
     release(acquire(m));
@@ -136,8 +141,7 @@ TEST(a_lock_that_stays_is_taken_again_without_a_request)
     assert_int_equal(count_children(path), 1);
 }
 
-/* A member has no record of its own; zkr_grant_record() followed its null
- * pointer. */
+/* zkr_grant_record() followed the null pointer of a member, which has none. */
 TEST(each_grant_has_the_record_of_the_node_that_stays)
 {
     zkr_grant *g = acquire(m);
@@ -195,8 +199,7 @@ TEST(a_try_takes_what_stays_and_waits_for_nobody)
     ok(zkr_mutex_acquire(m, 0, &g));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
     wait_here(1);
-    release(g);
-    g = next();
+    g = pass_on(g);
     wait_here(1);
     assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     release(g);
@@ -221,8 +224,7 @@ TEST(a_kept_lock_goes_back_when_another_comes)
     keep_it();
     zkr_grant *g = acquire(rival);
     wait_here(1);
-    release(g);
-    g = next();
+    g = pass_on(g);
     assert_true(zkr_grant_handoff(g) == 0);
     release(g);
 }
@@ -243,8 +245,7 @@ TEST(another_waits_for_a_bounded_number_of_grants)
 
         AWAIT(round > 0 || has_seen_others());
         for (int i = 0; i < MAX; i++) {
-            release(g);
-            g = next();
+            g = pass_on(g);
             assert_false(waiter_is_done(&w[round]));
         }
         release(g);
@@ -270,10 +271,8 @@ TEST(at_the_bound_the_list_is_waited_for)
 
     wait_here(2 * MAX);
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
-    for (int i = 0; i < MAX; i++) {
-        release(g);
-        g = next();
-    }
+    for (int i = 0; i < MAX; i++)
+        g = pass_on(g);
     release(g);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_int_equal(recorder_count(r), MAX);
@@ -294,8 +293,7 @@ TEST(a_lock_whose_queue_cannot_be_listed_does_not_stay)
 
     assert_int_equal(admin_set_acl(admin, path, &no_lists), ZOK);
     wait_here(1);
-    release(g);
-    g = next(); /* it looks now */
+    g = pass_on(g); /* it looks now */
     AWAIT(has_seen_others());
     release(g);
     AWAIT(has_no_node());
@@ -336,12 +334,10 @@ TEST(after_a_yield_the_holder_gives_it_back)
     wait_here(2);
     ok(zkr_lockable_give_back(m));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
-    release(g);
-    g = next();
+    g = pass_on(g);
     assert_true(zkr_grant_token(g) > token);
     token = zkr_grant_token(g);
-    release(g);
-    g = next();
+    g = pass_on(g);
     assert_true(zkr_grant_token(g) == token);
     release(g);
 }
@@ -384,8 +380,7 @@ TEST_WITH(a_node_with_an_unknown_write_is_not_handed_on, set_up_without_lease,
         zkr_grant_guarded_create(g, "/no/such/parent", "", 0, SOON_MS),
         ZKR_EUNKNOWN);
     wait_grant_state(g, ZKR_GRANT_HELD);
-    release(g);
-    g = next();
+    g = pass_on(g);
     assert_true(zkr_grant_token(g) > token);
     token = zkr_grant_token(g);
     assert_int_equal(
@@ -435,7 +430,7 @@ TEST(a_kept_node_that_is_lost_is_forgotten)
 TEST(a_loss_reaches_the_holder_and_the_next_starts_anew)
 {
     keep_it();
-    zkr_grant *lost = acquire(m);
+    AUTO(grant) lost = acquire(m);
     wait_here(2);
     delete_nth_child(path, 0);
     zkr_grant *g = next();
@@ -444,7 +439,6 @@ TEST(a_loss_reaches_the_holder_and_the_next_starts_anew)
     assert_true(zkr_grant_token(g) > zkr_grant_token(lost));
     assert_true(zkr_grant_handoff(g) == 0);
     assert_int_equal(zkr_grant_release(lost), ZKR_ELOST);
-    zkr_grant_free(lost);
     release(g);
     release(next());
 }
@@ -543,8 +537,7 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &nil), ZKR_EDEADLK);
     wait_children(path, 2); /* of the reader, and of the writer that waits */
     assert_false(waiter_is_done(&w));
-    release(read);
-    release(waiter_grant(&w));
+    hand_over(read, &w);
     ok(zkr_lockable_give_back(lock));
     wait_children(path, 0);
 }

@@ -25,8 +25,7 @@ TEST(a_claim_that_waits_is_granted_in_the_next_session)
 
     ok(zkr_test_expire_session(s));
     wait_children(path, 2);
-    release(held);
-    release(waiter_grant(&w));
+    hand_over(held, &w);
 }
 
 TEST(a_session_without_a_connection_is_not_ended)

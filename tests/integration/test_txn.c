@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of transactions on a real server: all or nothing, what is told of each
- * operation, and the lock in front of them. */
+/* Tests of transactions: all or nothing, what is told, the lock in front. */
 #include "usual.h"
 
 #include "victim.h"
@@ -159,16 +158,16 @@ TEST(a_holder_commits)
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
     assert_string_equal(zkr_txn_path(t, 1), in_dir("a"));
     zkr_txn_free(t);
-    t = add_two(MADE(txn, txn_new_guarded, g), "newer",
-                "a"); /* it exists by now */
+    /* it exists by now */
+    t = add_two(MADE(txn, txn_new_guarded, g), "newer", "a");
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNODEEXISTS);
     assert_int_equal(zkr_txn_failed(t), 1); /* not counting the lock */
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), in_dir("a")));
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
     zkr_txn_free(t);
-    t = MADE(txn, txn_new_guarded,
-             g); /* no such node, and it is not that of the lock */
+    /* no such node, and it is not that of the lock */
+    t = MADE(txn, txn_new_guarded, g);
     ok(zkr_txn_delete(t, in_dir("none"), ZKR_ANY_VERSION));
     ok(zkr_txn_delete(t, in_dir("a"), ZKR_ANY_VERSION));
     assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
@@ -185,7 +184,7 @@ TEST(a_commit_does_not_outlive_the_session)
     AUTO(recorder) told = recorder_new();
 
     for (int time = 0; time < TWICE; time++) {
-        zkr_grant *g = acquire(m);
+        AUTO(grant) g = acquire(m);
         zkr_txn *t = add_two(MADE(txn, txn_new_guarded, g), "late", "late");
 
         proxy_cut(proxy);
@@ -196,7 +195,6 @@ TEST(a_commit_does_not_outlive_the_session)
         expire(s);
         proxy_heal(proxy);
         assert_int_equal(recorded(told, (size_t)time), ZKR_ELOST);
-        zkr_grant_free(g);
         settle(s);
         node_has(dir, "old");
         assert_int_equal(admin_exists(admin, in_dir("late"), NULL), ZNONODE);
@@ -224,8 +222,7 @@ TEST(a_commit_that_was_not_sent_goes_on)
 
 /* -- the client's transaction ---------------------------------------------- */
 
-/* The client aborts the process if the handle expires while it encodes any
- * operation but the last. */
+/* The client aborts if the handle expires in any operation but the last. */
 TEST(a_session_that_ends_at_the_worst_moment_does_no_harm)
 {
     for (int time = 0; time < TWICE; time++) {

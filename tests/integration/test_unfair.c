@@ -5,8 +5,7 @@
 #include "lock/locks.h"
 #include "session/session.h"
 
-/* It has names that headers above have, too. Here `m` and `rival` are unfair.
- */
+/* It has names of headers above. Here `m` and `rival` are unfair. */
 #include "usual.h"
 
 static char node[80];
@@ -97,8 +96,7 @@ static bool has_claim(zkr_session *of)
     return any;
 }
 
-/* As when a session lives on at the servers, after its client was told by one
- * of them that it is over. */
+/* As when a session lives on, though one server has said that it is over. */
 TEST(a_node_of_another_session_is_not_ours)
 {
     char data[ZKR__OWNER_MAX + 1];
@@ -145,14 +143,13 @@ TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
  * else's. */
 TEST(a_release_on_request_that_is_lost_still_happens)
 {
-    zkr_grant *g = take(m);
+    AUTO(grant) g = take(m);
 
     ok(zkr_participants_revoke(theirs, node));
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
     ok(zkr_grant_release_async(g, NULL, NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     wait_children(path, 0);
-    zkr_grant_free(g);
     release(take(rival));
 }
 
@@ -202,8 +199,7 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
 TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(session) secretive =
-        open_session_with(OPTS(session, .acl = "world:anyone:cdw"));
+    AUTO(session) secretive = SESSION(.acl = "world:anyone:cdw");
     AUTO(unfair_mutex) closed = NEW(unfair_mutex, secretive, path, NULL);
     zkr_grant *g = take(closed);
     proxy_reset_counts(proxy);
@@ -224,13 +220,12 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
 /* The same name is used again, so its presence proves nothing. */
 TEST(a_holder_sees_that_the_node_is_somebody_elses)
 {
-    zkr_grant *g = take(m);
+    AUTO(grant) g = take(m);
 
     assert_int_equal(admin_delete(admin, node), ZOK);
     AUTO(held) next = take(rival);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
-    zkr_grant_free(g);
     ok(zkr_grant_check(next));
     assert_int_equal(count_children(path), 1);
     assert_true(zkr_grant_token(next) > 0);

@@ -116,8 +116,7 @@ static int close_it(void *session)
 
 static struct caller closer;
 
-/* The close of another session takes as long as that of ours would, and is
- * begun later. */
+/* Another session's close takes as long as ours would, and begins later. */
 static int close_elsewhere(zhandle_t *zh, void *user)
 {
     bool closed_early = false;
