@@ -69,7 +69,7 @@ int run_with_ensemble(int count, const struct server_opts *opts,
     return failed == 0 ? 0 : 1;
 }
 
-struct server *start_server(const struct server_opts *opts)
+struct server *new_server(const struct server_opts *opts)
 {
     struct server *s = NULL;
 
@@ -222,7 +222,7 @@ zkr_grant *waiter_grant(struct waiter *w)
     return w->grant;
 }
 
-void hand_over(zkr_grant *g, struct waiter *w)
+void release_to(zkr_grant *g, struct waiter *w)
 {
     release(g);
     release(waiter_grant(w));
@@ -316,6 +316,13 @@ char *nth_child(const char *path, size_t n)
     char *name = strdup(names[n]);
     admin_children_free(names, count);
     return name;
+}
+
+bool child_is_new(const char *path, size_t n, const char *old)
+{
+    AUTO(text) now = count_children(path) > n ? nth_child(path, n) : NULL;
+
+    return now != NULL && strcmp(now, old) != 0;
 }
 
 void delete_nth_child(const char *path, size_t n)

@@ -56,7 +56,7 @@ int run_with_ensemble(int count, const struct server_opts *opts,
 int open_admin(const char *hosts);
 
 /* Another server, besides the_server. */
-struct server *start_server(const struct server_opts *opts);
+struct server *new_server(const struct server_opts *opts);
 SCOPED(struct server, server, server_stop)
 
 zkr_session *open_session(void);
@@ -130,7 +130,7 @@ bool waiter_is_done(struct waiter *w);
 /* Fails when it has none. */
 zkr_grant *waiter_grant(struct waiter *w);
 /* Releases `g`; the waiter is granted the lock then, and releases it, too. */
-void hand_over(zkr_grant *g, struct waiter *w);
+void release_to(zkr_grant *g, struct waiter *w);
 
 /* A call on a thread of its own. */
 struct caller {
@@ -158,6 +158,8 @@ void settle(zkr_session *s);
 void wait_children(const char *path, size_t count);
 /* The n-th child, in order of sequence; to be freed. */
 char *nth_child(const char *path, size_t n);
+/* It is not the old one, and is there. */
+bool child_is_new(const char *path, size_t n, const char *old);
 size_t count_children(const char *path);
 void delete_nth_child(const char *path, size_t n);
 /* The data of a node are that text. */
@@ -165,6 +167,15 @@ void node_has(const char *path, const char *text);
 struct Stat stat_of(const char *path);
 /* Until the server has that many watches, of all sessions. */
 void wait_watches(int count);
+
+/* What the library knows, read under the lock of that session. */
+#define LOCKED(session, expression)                                            \
+    __extension__({                                                            \
+        zkr__session_lock(session);                                            \
+        __typeof__(expression) known = (expression);                           \
+        zkr__session_unlock(session);                                          \
+        known;                                                                 \
+    })
 
 struct zkr_counters session_stats(zkr_session *s);
 struct zkr_counters lock_stats(zkr_lockable *lock);

@@ -134,11 +134,6 @@ static void leads_again(struct participant *p, int64_t token)
     }
 }
 
-static bool is_leader(const struct participant *p)
-{
-    return zkr_leader_is_leader(p->leader);
-}
-
 /* The ids of those that campaign, in their order, with a space after each. */
 static void ids_are(const char *expected)
 {
@@ -159,7 +154,7 @@ static void ids_are(const char *expected)
 /* TestLeaderLatch.testBasic, testCallbackNotifyLeader */
 TEST(one_leads_and_the_next_one_when_it_has_left)
 {
-    assert_false(is_leader(&a));
+    assert_false(zkr_leader_is_leader(a.leader));
     leads(&a);
     int64_t first = told(&a, ZKR_LEADER_GAINED);
     assert_int_equal(first, token_of(&a));
@@ -168,9 +163,9 @@ TEST(one_leads_and_the_next_one_when_it_has_left)
     assert_int_equal(zkr_leader_wait(b.leader, 50), ZKR_ETIMEDOUT);
     /* it said nobody's name */
     assert_non_null(strstr(zkr_error_detail(), "waiting for '_c_"));
-    assert_false(is_leader(&b));
+    assert_false(zkr_leader_is_leader(b.leader));
     ok(zkr_leader_leave(a.leader));
-    assert_false(is_leader(&a));
+    assert_false(zkr_leader_is_leader(a.leader));
     ok(zkr_leader_wait(b.leader, SOON_MS));
     assert_int_equal(told(&a, ZKR_LEADER_LOST), first);
     assert_true(told(&b, ZKR_LEADER_GAINED) > first);
@@ -296,11 +291,11 @@ TEST(a_leader_whose_node_is_deleted_queues_again)
     delete_nth_child(path, 0);
     follows(&b, &a);
     ids_are("b a ");
-    assert_false(is_leader(&a));
+    assert_false(zkr_leader_is_leader(a.leader));
     delete_nth_child(path, 0);
     follows(&a, &b);
     ids_are("a b ");
-    assert_false(is_leader(&b));
+    assert_false(zkr_leader_is_leader(b.leader));
     assert_true(token_of(&a) > first);
 }
 
@@ -321,8 +316,9 @@ TEST(one_that_is_cut_off_knows_before_another_leads)
 {
     a_leads_before_b();
     proxy_freeze(proxy);
-    AWAIT(is_leader(&b));
-    assert_false(is_leader(&a)); /* asked after the other was seen to lead */
+    AWAIT(zkr_leader_is_leader(b.leader));
+    assert_false(zkr_leader_is_leader(
+        a.leader)); /* asked after the other was seen to lead */
     (void)told(&a, ZKR_LEADER_SUSPENDED);
     proxy_heal(proxy);
     (void)told(&a, ZKR_LEADER_LOST);
@@ -358,8 +354,8 @@ TEST(a_directory_that_is_deleted_is_made_again)
         AWAIT(admin_delete_tree(admin, path) == ZOK); /* they are quick */
         wait_children(path, 2);
         (void)told(&a, ZKR_LEADER_LOST);
-        AWAIT(is_leader(&a) || is_leader(&b));
-        if (is_leader(&b)) {
+        AWAIT(zkr_leader_is_leader(a.leader) || zkr_leader_is_leader(b.leader));
+        if (zkr_leader_is_leader(b.leader)) {
             hands_on(&b, &a);
             queues(&b, 2);
         }
@@ -414,7 +410,7 @@ TEST(a_session_that_is_closed_ends_terms_and_campaigns)
     (void)told(&a, ZKR_LEADER_LOST);
     assert_int_equal(told(&a, ZKR_LEADER_FAILED), ZKR_ECLOSED);
     assert_int_equal(count_children(path), 0);
-    assert_false(is_leader(&a));
+    assert_false(zkr_leader_is_leader(a.leader));
     assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ECLOSED);
     assert_int_equal(zkr_leader_wait(b.leader, SOON_MS), ZKR_ECLOSED);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
@@ -485,7 +481,7 @@ TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
     zkr_grant *second = GRANT(leader_grant, a.leader);
     zkr_grant_free(first);
     assert_int_equal(zkr_grant_check(second), ZKR_OK);
-    assert_true(is_leader(&a));
+    assert_true(zkr_leader_is_leader(a.leader));
     ok(zkr_grant_release(second));
     zkr_grant_free(second);
     ok(zkr_leader_wait(b.leader, SOON_MS));

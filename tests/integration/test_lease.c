@@ -228,18 +228,10 @@ TEST(where_answers_are_slow_no_new_grant_is_in_doubt)
     proxy_set_latency(proxy, 0);
 }
 
-static bool has_run_out(void)
-{
-    zkr__session_lock(s);
-    bool over = zkr__lease_until(&s->lease) / 1000000 < boot_ms();
-    zkr__session_unlock(s);
-    return over;
-}
-
 /* A first write that is answered late proves nothing by itself. */
 TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
 {
-    AWAIT(has_run_out());
+    AWAIT(LOCKED(s, zkr__lease_until(&s->lease)) / 1000000 < boot_ms());
     proxy_set_latency(proxy, LEASE_MS / 6);
     AUTO(held) g = acquire(m);
     ok(zkr_grant_check(g));

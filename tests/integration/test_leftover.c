@@ -46,7 +46,7 @@ TEST(a_waiter_leaves_nothing_that_blocks)
         AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 1);
         wait_children(path, 2); /* the rival, and the waiter anew */
     }
-    hand_over(g, &w);
+    release_to(g, &w);
 }
 
 /* The delete gets the same answer: the session after that has to delete. */
@@ -63,7 +63,7 @@ TEST(two_sessions_in_a_row_leave_nothing)
     await_next_session(epoch + 1);
     AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 3);
     wait_children(path, 2);
-    hand_over(g, &w);
+    release_to(g, &w);
 }
 
 /* The first that is found tells that the session lives: the others go, too. */
@@ -139,6 +139,6 @@ TEST(a_node_that_was_never_seen_goes_as_well)
     proxy_heal(proxy);
     await_epoch(s, epoch + 1);
     wait_children(path, 2);
-    hand_over(g, &w);
+    release_to(g, &w);
     assert_int_equal(count_children(path), 0);
 }

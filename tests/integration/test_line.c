@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the line on a real server: what the claims of one session know of
- * each other, counted in requests, and that it never lets two of them in. */
-#include "usual.h"
+ * each other, counted in requests, that it never lets two of them in, and what
+ * a claim costs that waits. */
+#include <malloc.h>
+
+#include "lock/claim.h"
+#include "lock/locks.h"
+#include "usual.h" /* has names that headers above have, too */
 
 FIXTURE(usual_setup_two, usual_teardown)
 
@@ -58,12 +63,11 @@ TEST(somebody_who_came_meanwhile_is_seen)
     struct waiter w = WAITER(queue, m);
     settle(s);
     assert_false(waiter_is_done(&w));
-    hand_over(g, &w);
+    release_to(g, &w);
 }
 
-/* The first of its session that waits: its number follows, but others are
- * ahead. The list that went with its create is the answer; once a second one
- * was sent. */
+/* The first of its session that waits: others are ahead. The list that went
+ * with its create is the answer; once a second one was sent. */
 TEST(a_claim_behind_others_lists_once)
 {
     AUTO(recorder) told = recorder_new();
@@ -159,14 +163,6 @@ TEST(all_sessions_are_served_in_order)
     }
 }
 
-/* The node has gone, and there are as many as before. */
-static bool has_moved(const char *old, size_t count)
-{
-    AUTO(text) now = count_children(path) == count ? nth_child(path, 1) : NULL;
-
-    return now != NULL && strcmp(now, old) != 0;
-}
-
 TEST(a_claim_that_loses_its_node_queues_again)
 {
     static const size_t order[] = { 1, 2, 0 };
@@ -177,7 +173,7 @@ TEST(a_claim_that_loses_its_node_queues_again)
         waiter_queue(&waiters[i], m);
     AUTO(text) old = nth_child(path, 1);
     delete_nth_child(path, 1);
-    AWAIT(has_moved(old, 4));
+    AWAIT(child_is_new(path, 1, old) && count_children(path) == 4);
     settle(s);
     release(g);
     for (size_t i = 0; i < 3; i++) {
@@ -281,4 +277,73 @@ TEST(readers_follow_a_writer_without_a_list)
         release(readers[i].grant);
     }
     release(waiter_grant(&writer));
+}
+
+/* -- what one costs -------------------------------------------------------- */
+
+/* Thousands may wait in one session, so what a claim needs in rare cases only
+ * is not a part of it. */
+enum { FEW = 10, MANY = 1000, SOME = 200 };
+
+static int waiting(zkr_session *of)
+{
+    int count = 0;
+
+    zkr__session_lock(of);
+    for (struct zkr__list *l = zkr__locks_of(of)->claims.next;
+         l != &zkr__locks_of(of)->claims; l = l->next)
+        count += ZKR__CONTAINER(l, struct zkr__claim, link)->sm.state ==
+                 ZKR__CLAIM_WAITING;
+    zkr__session_unlock(of);
+    return count;
+}
+
+/* A thousand claims that come at once, or each when the one before it waits. */
+static void let_wait(int count, bool in_turn, struct recorder *told)
+{
+    int all = waiting(s) + waiting(theirs);
+
+    for (int i = 1; i <= count; i++) {
+        ok(zkr_mutex_acquire_async(in_turn && i % 2 == 1 ? rival : m, -1,
+                                   record_acquire, told, NULL));
+        all++;
+        if (in_turn || i == count)
+            AWAIT(waiting(s) + waiting(theirs) == all);
+    }
+    settle(s); /* the client frees what it has sent */
+    settle(theirs);
+}
+
+/* Behind a holder `count` claims, of one session or of both in turn, cost at
+ * most `limit` each, besides so many names. It needs allocations that can be
+ * counted: under a sanitizer it tests nothing. */
+static void assert_cost(int count, bool in_turn, size_t limit, size_t names)
+{
+    size_t name = strlen(path) + 1 + ZKR__NODE_MAX;
+    AUTO(recorder) told = recorder_new();
+    AUTO(held) g = acquire(m);
+
+    let_wait(FEW, in_turn, told); /* what all have in common */
+    size_t before = mallinfo2().uordblks;
+    let_wait(count, in_turn, told);
+    size_t after = mallinfo2().uordblks;
+    size_t each = after > before ? (after - before) / (size_t)count : 0;
+    if (each > limit + names * name)
+        fail_msg("%zu bytes each, with %zu names of %zu", each, names, name);
+    ok(zkr_lockable_cancel(m));
+    ok(zkr_lockable_cancel(rival));
+    AWAIT(recorder_count(told) == (size_t)(FEW + count));
+}
+
+/* The names: what is sent, the node, and what is swept. */
+TEST(a_claim_behind_one_of_ours_costs_2_kib_at_most)
+{
+    assert_cost(MANY, false, 2048, 3);
+}
+
+/* It has a watch, for which the client needs memory, too, and may look for
+ * ghosts. All three have the name of the other node. */
+TEST(a_claim_behind_one_of_others_costs_3_kib_at_most)
+{
+    assert_cost(SOME, true, 3072, 6);
 }

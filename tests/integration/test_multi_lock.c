@@ -476,7 +476,7 @@ TEST(a_cancel_ends_no_other_acquire)
     wait_children(paths[2], 3);
     zkr_multi_lock_free(ml);
     assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
-    hand_over(g, &by_itself);
+    release_to(g, &by_itself);
 }
 
 TEST(nobody_has_to_wait)

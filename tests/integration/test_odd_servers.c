@@ -35,7 +35,7 @@ TEST(a_lack_of_credentials_is_told)
     if (!server_is_since(the_server, 3, 7))
         skip(); /* it can demand nothing */
     AUTO(server)
-    strict = start_server(&(struct server_opts){ .java_opts = java });
+    strict = new_server(&(struct server_opts){ .java_opts = java });
     AUTO(session) s = NULL;
     tells(open_at(server_hosts(strict), NULL, &s),
           ZKR_ZSESSIONCLOSEDREQUIRESASLAUTH, "requires authentication");
@@ -48,7 +48,7 @@ TEST(one_client_too_many_is_told)
 {
     static const char *const lines[] = { "maxClientCnxns=3", NULL };
     AUTO(server)
-    small = start_server(&(struct server_opts){ .cfg_lines = lines });
+    small = new_server(&(struct server_opts){ .cfg_lines = lines });
     zkr_session *s[4] = { NULL };
     int rc = ZKR_OK;
     int i;
@@ -74,7 +74,7 @@ TEST(every_form_of_an_address_is_accepted)
         { "zk://127.0.0.1:1,::1:", "/" },
     };
     AUTO(server)
-    server = start_server(&(struct server_opts){ .cfg_lines = lines });
+    server = new_server(&(struct server_opts){ .cfg_lines = lines });
 
     for (size_t i = 0; i < COUNT(forms); i++) {
         AUTO(session) s = NULL;
@@ -93,7 +93,7 @@ TEST(every_form_of_an_address_is_accepted)
 /* A server that has not seen a transaction that we have seen refuses us. */
 TEST(a_server_that_is_behind_costs_nothing)
 {
-    AUTO(server) behind = start_server(NULL);
+    AUTO(server) behind = new_server(NULL);
     AUTO(proxy) proxy = NULL;
     AUTO(session) s = NULL;
 
@@ -140,7 +140,7 @@ TEST(a_session_that_outlives_a_restore_comes_back)
 {
     const struct zkr_session_opts *opts =
         OPTS(session, .session_timeout_ms = 2 * BRIEF_SESSION_MS);
-    AUTO(server) server = start_server(NULL);
+    AUTO(server) server = new_server(NULL);
     AUTO(session) holding = open_to(server_hosts(server), opts);
     AUTO(session) waiting = open_to(server_hosts(server), opts);
     const char *path = new_path();

@@ -175,7 +175,7 @@ TEST(each_node_names_its_own_thread)
     AUTO(participants) list = list_of(s, path, NULL);
 
     assert_string_not_equal(list->items[0].data, list->items[1].data);
-    hand_over(g, &w);
+    release_to(g, &w);
 }
 
 TEST(a_reader_stands_beside_its_own_writer)
@@ -430,8 +430,7 @@ TEST(a_chroot_is_in_front_of_every_path)
 static int setup_with_two(void)
 {
     reply_ms = REPLY_MS;
-    if (proxied_setup() != 0)
-        return -1;
+    ok(proxied_setup());
     make("lock-0000000001", "one");
     make("lock-0000000002", "two");
     return 0;

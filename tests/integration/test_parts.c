@@ -9,14 +9,16 @@
 #define LEASE  "leases/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lease-000000000"
 #define QUEUED "locks/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-lock-000000000"
 
-FIXTURE(pair_setup, pair_teardown)
-
-/* Both are empty. */
-static void make_semaphore(void)
+/* A semaphore with neither leases nor a queue. */
+static int setup(void)
 {
+    ok(pair_setup());
     make("leases", NULL);
     make("locks", NULL);
+    return 0;
 }
+
+FIXTURE(setup, pair_teardown)
 
 /* The nodes of a list and both directories, last first. */
 static struct zkr_participants *arrange(const struct zkr_participants *of)
@@ -81,7 +83,6 @@ static void assert_place(const struct zkr_participants *list, size_t i,
  * leases as foreign nodes of another directory. */
 TEST(leases_hold_and_the_queue_waits)
 {
-    make_semaphore();
     make_by(admin, LEASE "4");
     make_by(admin, LEASE "2");
     make_by(rival, QUEUED "8");
@@ -104,7 +105,6 @@ TEST(leases_hold_and_the_queue_waits)
  * than permits. */
 TEST(the_lease_of_the_first_waiter_does_not_hold)
 {
-    make_semaphore();
     make_by(admin, LEASE "1");
     make_by(rival, QUEUED "5");
     make_by(admin, QUEUED "6");
@@ -126,7 +126,6 @@ TEST(the_lease_of_the_first_waiter_does_not_hold)
 /* Only sessions say who has been promised a lease. */
 TEST(leases_and_the_first_waiter_are_read)
 {
-    make_semaphore();
     make_by(admin, LEASE "1");
     make_by(rival, QUEUED "5");
     make_by(admin, QUEUED "6");
@@ -146,7 +145,6 @@ TEST(leases_and_the_first_waiter_are_read)
 /* Curator counts each child of "leases"; in a queue others are foreign. */
 TEST(other_nodes_in_a_semaphore_are_foreign)
 {
-    make_semaphore();
     make_by(admin, LEASE "1");
     make("leases/lock-0000000000", NULL);
     make("leases/notes", NULL);
@@ -160,7 +158,6 @@ TEST(other_nodes_in_a_semaphore_are_foreign)
 
 TEST(a_lock_beside_a_semaphore_has_its_own_queue)
 {
-    make_semaphore();
     make_by(admin, "lock-0000000003");
     make_by(admin, "lock-0000000004");
     make_by(admin, LEASE "1");
@@ -174,7 +171,6 @@ TEST(a_lock_beside_a_semaphore_has_its_own_queue)
 
 TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
 {
-    make_semaphore();
     make_by(rival, LEASE "1");
     AUTO(participants) list = list_all(1);
     ok(zkr_participants_revoke(s, in_dir(list->items[0].name)));
@@ -233,7 +229,6 @@ TEST(directories_that_may_not_be_read_are_told)
 {
     AUTO(participants) list = NULL;
 
-    make_semaphore();
     make_by(admin, LEASE "1");
     forbid(in_dir("leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(zkr_participants_list(s, path, NULL, &list), ZKR_ZNOAUTH);

@@ -262,13 +262,6 @@ TEST(a_reader_learns_that_its_node_was_deleted)
     assert_int_equal(zkr_grant_release(first), ZKR_ELOST);
 }
 
-static bool another_is_last(const char *old)
-{
-    AUTO(text) last = count_children(dir) < 3 ? NULL : nth_child(dir, 2);
-
-    return last != NULL && strcmp(last, old) != 0;
-}
-
 TEST(a_waiter_whose_node_was_deleted_enters_again)
 {
     zkr_grant *first = write_lock(rival);
@@ -277,7 +270,7 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
     AUTO(text) old = nth_child(dir, 2);
 
     delete_nth_child(dir, 2);
-    AWAIT(another_is_last(old)); /* the writer */
+    AWAIT(child_is_new(dir, 2, old)); /* the writer */
     delete_nth_child(dir, 1);
     wait_children(dir, 3); /* the reader is behind it from here on */
     release(first);

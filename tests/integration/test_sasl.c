@@ -8,7 +8,7 @@
 enum {
     CONNECT_MS = 5000,
     LATE_MS = 1500,
-    LONG_SESSION_MS = 10000,
+    LONG_MS = 10000,
     THREADS = 8,
     OPENS = 10
 };
@@ -181,7 +181,7 @@ TEST(a_missing_login_is_told)
                                        .cfg_lines = lines };
     struct zkr_session_opts with = sasl_opts(SESSION_MS, SERVER_SASL_PASSWORD);
     struct zkr_session_opts without = ZKR_SESSION_OPTS_INIT;
-    AUTO(server) strict = start_server(&server_opts);
+    AUTO(server) strict = new_server(&server_opts);
 
     close_session(open_to(server_hosts(strict), &with));
     open_fails(strict, sasl_opts(SESSION_MS, "wrong"), ZKR_ZAUTHFAILED,
@@ -227,8 +227,7 @@ static bool is_refused(zkr_session *s)
 /* While the old one is refused, and before. */
 TEST(a_password_that_is_set_is_used_at_the_next_login)
 {
-    struct zkr_session_opts opts =
-        sasl_opts(LONG_SESSION_MS, SERVER_SASL_PASSWORD);
+    struct zkr_session_opts opts = sasl_opts(LONG_MS, SERVER_SASL_PASSWORD);
 
     AUTO(session) s = open_session_with(&opts);
     change_password("changed");
@@ -253,8 +252,7 @@ enum { LOGINS = 6, LOGINS_MS = 2500 };
  * more than 4 s, and 1 s without growth. */
 TEST(refused_logins_are_tried_again_ever_more_rarely)
 {
-    struct zkr_session_opts opts =
-        sasl_opts(LONG_SESSION_MS, SERVER_SASL_PASSWORD);
+    struct zkr_session_opts opts = sasl_opts(LONG_MS, SERVER_SASL_PASSWORD);
     struct proxy *proxy = NULL;
 
     zkr_session *s = open_through(&proxy, &opts);
@@ -271,7 +269,7 @@ TEST(refused_logins_are_tried_again_ever_more_rarely)
 /* Regression: it ended the session, for good. */
 TEST(a_password_that_is_mended_in_time_keeps_the_session)
 {
-    AUTO(session) s = open_sasl(LONG_SESSION_MS);
+    AUTO(session) s = open_sasl(LONG_MS);
     AUTO(mutex) m = new_mutex(s, new_path());
     AUTO(held) g = acquire(m);
     change_password("changed");
@@ -306,8 +304,7 @@ TEST(a_password_that_changes_ends_the_epoch)
 TEST(a_server_that_refuses_is_left_for_the_next)
 {
     const struct server_opts server_opts = { .security = SERVER_SASL };
-    struct zkr_session_opts opts =
-        sasl_opts(LONG_SESSION_MS, SERVER_SASL_PASSWORD);
+    struct zkr_session_opts opts = sasl_opts(LONG_MS, SERVER_SASL_PASSWORD);
     struct ensemble *e = NULL;
     zkr_session *s = NULL;
 
@@ -329,7 +326,7 @@ TEST(a_server_that_refuses_is_left_for_the_next)
     assert_int_equal(server_restart(ensemble_server(e, 2)), SERVER_OK);
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
     lock_once(s);
-    if (now_ms() < killed_ms + LONG_SESSION_MS / 2) /* else it may be over */
+    if (now_ms() < killed_ms + LONG_MS / 2) /* else it may be over */
         assert_int_equal(zkr_session_epoch(s), 1);
     close_session(s);
     ensemble_stop(e);

@@ -279,7 +279,7 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
           strrchr(zkr_grant_node(g), '/') + 1);
     struct waiter w = WAITER(start, m, -1);
     wait_children(path, 2);
-    hand_over(g, &w);
+    release_to(g, &w);
 }
 
 TEST(a_chroot_is_a_prefix_that_nobody_sees)
@@ -337,7 +337,7 @@ TEST(the_timeout_is_what_the_server_granted)
  * depends on the shortest that this session has had. */
 TEST(a_timeout_granted_anew_counts_from_there_on)
 {
-    AUTO(server) own = start_server(NULL);
+    AUTO(server) own = new_server(NULL);
     AUTO(session)
     s = open_to(server_hosts(own), OPTS(session, .session_timeout_ms = 10000));
 
@@ -822,13 +822,6 @@ TEST(the_hook_of_a_closed_session_is_not_called)
     }
 }
 
-static void ignore_event(zhandle_t *zh, int type, int state, const char *path,
-                         void *connected)
-{
-    if (state == ZOO_CONNECTED_STATE)
-        atomic_store((atomic_bool *)connected, true);
-}
-
 /* Regression: a program with a client of its own, which wanted to see its
  * warnings, got all lines that the library needs, because the process has one
  * level. */
@@ -842,13 +835,11 @@ TEST(settings_that_the_program_made_are_left_alone)
     zkr_grant *g = acquire(m);
     begin_capture();
     for (int i = 0; i < 2; i++) {
-        atomic_bool connected = false;
-
         ok(zkr_grant_guarded_create(g, i == 0 ? "/one" : "/two", "", 0, -1));
-        zhandle_t *zh = zookeeper_init(server_hosts(the_server), ignore_event,
-                                       10000, NULL, &connected, 0);
+        zhandle_t *zh = zookeeper_init(server_hosts(the_server), NULL, 10000,
+                                       NULL, NULL, 0);
         assert_non_null(zh);
-        AWAIT(atomic_load(&connected));
+        AWAIT(zoo_state(zh) == ZOO_CONNECTED_STATE);
         (void)zookeeper_close(zh);
     }
     end_capture(printed, sizeof(printed));

@@ -44,8 +44,7 @@ static bool blocks_all(long tid)
 
 TEST(threads_of_a_session_block_all_signals)
 {
-    long before[THREADS_MAX];
-    long now[THREADS_MAX];
+    long before[THREADS_MAX], now[THREADS_MAX];
     int count = list_threads(before);
     AUTO(session) s = open_session();
     AUTO(mutex) m = new_mutex(s, new_path());
@@ -114,8 +113,6 @@ TEST(a_thread_that_is_interrupted_all_the_time_gets_its_answers)
     assert_true(signals > 100);
 }
 
-/* -- a thread that is cancelled ------------------------------------------- */
-
 struct cancelled {
     zkr_mutex *mutex;
     zkr_grant *grant;
@@ -134,20 +131,17 @@ static void *acquire_and_end(void *arg)
 TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
 {
     AUTO(session) s = open_session();
-    const char *path = new_path();
-    AUTO(mutex) m = new_mutex(s, path);
+    AUTO(mutex) m = new_mutex(s, new_path());
     struct cancelled c = { .mutex = m };
     zkr_grant *g = acquire(m);
-    void *result = NULL;
 
     pthread_t thread = thread_start(acquire_and_end, &c);
-    wait_children(path, 2);
+    wait_children(zkr_lockable_path(m), 2);
     assert_int_equal(pthread_cancel(thread), 0);
     AUTO(mutex) other = new_mutex(s, new_path());
     for (int i = 0; i < 3; i++)
         release(acquire(other));
     release(g);
-    assert_int_equal(pthread_join(thread, &result), 0);
-    assert_ptr_equal(result, PTHREAD_CANCELED);
+    assert_ptr_equal(thread_join(thread), PTHREAD_CANCELED);
     release(c.grant);
 }

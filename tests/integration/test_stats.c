@@ -79,7 +79,7 @@ TEST(a_wait_is_counted_with_its_time)
     ok(zkr_lockable_cancel(rival));
     assert_int_equal(waiter_join(&between), ZKR_ECANCELED);
     AWAIT(server_watches(the_server, zkr_grant_node(held), 0) > 0);
-    hand_over(held, &w);
+    release_to(held, &w);
     struct zkr_counters n = counted(m, 0);
     assert_int_equal(n.waits, 1);
     assert_int_equal(n.grants, 1);
@@ -147,8 +147,7 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
         proxy_heal(proxy);
         wait_grant_state(g, ZKR_GRANT_HELD);
     }
-    struct zkr_counters n = counted(m, 1);
-    assert_int_equal(n.unsures, 2);
+    assert_int_equal(counted(m, 1).unsures, 2);
 }
 
 TEST(a_request_that_is_sent_again_is_a_retry)
@@ -196,7 +195,7 @@ TEST(an_unfair_mutex_counts_too)
     zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, -1);
     struct waiter w = WAITER(start_by, zkr_unfair_mutex_acquire, unfair, -1);
     AWAIT(lock_stats(unfair).waits > 0);
-    hand_over(g, &w);
+    release_to(g, &w);
     struct zkr_counters n = counted(unfair, 0);
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.waits, 1);
@@ -222,7 +221,7 @@ TEST(of_a_lock_that_stays_the_callers_are_counted)
     zkr_grant *g = acquire(stays);
     struct waiter w = WAITER(start, stays, -1);
     AWAIT(lock_stats(stays).waits > 0);
-    hand_over(g, &w);
+    release_to(g, &w);
     n = counted(stays, 0);
     assert_int_equal(n.acquires, 7);
     assert_int_equal(n.waits, 1);
@@ -307,6 +306,5 @@ TEST(a_lock_tells_after_its_session_was_closed)
     AUTO(grant) g = acquire(mutex);
 
     close_session(brief);
-    struct zkr_counters n = counted(mutex, 0);
-    assert_int_equal(n.losses, 1);
+    assert_int_equal(counted(mutex, 0).losses, 1);
 }

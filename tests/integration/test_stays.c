@@ -57,26 +57,17 @@ static struct zkr__cohort *cohort(void)
 
 static bool has_no_node(void)
 {
-    zkr__session_lock(s);
-    bool none = cohort()->delegate == NULL;
-    zkr__session_unlock(s);
-    return none;
+    return LOCKED(s, cohort()->delegate == NULL);
 }
 
 static bool has_seen_others(void)
 {
-    zkr__session_lock(s);
-    bool seen = cohort()->stay.contended;
-    zkr__session_unlock(s);
-    return seen;
+    return LOCKED(s, cohort()->stay.contended);
 }
 
 static bool is_alone(void)
 {
-    zkr__session_lock(s);
-    bool alone = cohort()->stay.alone && cohort()->lock->line->watched;
-    zkr__session_unlock(s);
-    return alone;
+    return LOCKED(s, cohort()->stay.alone && cohort()->lock->line->watched);
 }
 
 /* -- steps ---------------------------------------------------------------- */
@@ -537,7 +528,7 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
     assert_int_equal(zkr_rwlock_acquire_write(lock, 0, &nil), ZKR_EDEADLK);
     wait_children(path, 2); /* of the reader, and of the writer that waits */
     assert_false(waiter_is_done(&w));
-    hand_over(read, &w);
+    release_to(read, &w);
     ok(zkr_lockable_give_back(lock));
     wait_children(path, 0);
 }

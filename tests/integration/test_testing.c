@@ -25,7 +25,7 @@ TEST(a_claim_that_waits_is_granted_in_the_next_session)
 
     ok(zkr_test_expire_session(s));
     wait_children(path, 2);
-    hand_over(held, &w);
+    release_to(held, &w);
 }
 
 TEST(a_session_without_a_connection_is_not_ended)

@@ -10,8 +10,7 @@ static struct proxy *side; /* of its double */
 
 static int setup(void)
 {
-    if (proxy_start(server_hosts(the_server), &side) != 0)
-        return -1;
+    ok(proxy_start(server_hosts(the_server), &side));
     (void)usual_setup_two();
     release(acquire(m));
     return 0;

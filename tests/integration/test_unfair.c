@@ -88,14 +88,6 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
     release(take(same_session));
 }
 
-static bool has_claim(zkr_session *of)
-{
-    zkr__session_lock(of);
-    bool any = !zkr__list_empty(&zkr__locks_of(of)->claims);
-    zkr__session_unlock(of);
-    return any;
-}
-
 /* As when a session lives on, though one server has said that it is over. */
 TEST(a_node_of_another_session_is_not_ours)
 {
@@ -104,7 +96,7 @@ TEST(a_node_of_another_session_is_not_ours)
     proxy_freeze(proxy);
     struct waiter w =
         WAITER(start_by, zkr_unfair_mutex_acquire, m, SESSION_MS / 2);
-    AWAIT(has_claim(s));
+    AWAIT(LOCKED(s, !zkr__list_empty(&zkr__locks_of(s)->claims)));
     zkr__session_lock(s);
     (void)strcpy(data, ZKR__CONTAINER(zkr__locks_of(s)->claims.next,
                                       struct zkr__claim, link)

@@ -170,20 +170,14 @@ static struct log *watch_held(enum zkr_watch_what what, const char *data)
     return log;
 }
 
-static void at_once(zkr_session *session, const struct zkr_session_event *e,
-                    void *user)
-{
-    atomic_store((atomic_bool *)user, true);
-}
-
 /* When it returns, all news is told: callbacks come in order. */
 static void settle_told(void)
 {
-    atomic_bool told = false;
+    AUTO(recorder) r = recorder_new();
 
     settle(s);
-    AUTO(listener) fence = MADE(listener, session_listen, s, at_once, &told);
-    AWAIT(atomic_load(&told));
+    AUTO(listener) fence = MADE(listener, session_listen, s, record_session, r);
+    assert_true(recorder_wait(r, 1, SOON_MS));
 }
 
 static void expect_no_more(struct log *log, size_t count)
@@ -788,7 +782,7 @@ TEST(a_waiting_claim_goes_on_watching)
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "");
     end(log);
     settle(s);
-    hand_over(g, &w);
+    release_to(g, &w);
 }
 
 TEST(a_watch_freed_under_its_read_leaves_nothing)
