@@ -14,44 +14,26 @@ static OF_SCHEDULE struct denial {
     int depth;
     int process;
 } denials[DENIALS_MAX];
-static OF_SCHEDULE int denial_count;
 static OF_SCHEDULE bool refused[SESSIONS_MAX];
-static OF_SCHEDULE bool strict;
-
-void acls_be_strict(bool it_is)
-{
-    strict = it_is;
-}
+OF_SCHEDULE struct acls acls;
 
 bool acls_permit_read(int session, const struct node *n, enum zkr__zk_type type)
 {
-    return (type == ZKR__ZK_EXISTS && !strict) ||
+    return (type == ZKR__ZK_EXISTS && !acls.strict) ||
            acls_permit(session, n, ZKR_PERMISSION_READ, false);
-}
-
-bool acls_used(void)
-{
-    return denial_count > 0;
-}
-
-static int depth_of(const struct node *n)
-{
-    int depth = 0;
-
-    for (; n->parent != NULL; n = n->parent)
-        depth++;
-    return depth;
 }
 
 static uint32_t denied(const struct node *n, int process)
 {
     uint32_t permissions = 0;
+    int depth = 0;
 
-    for (int i = 0; i < denial_count; i++) {
+    for (const struct node *up = n; up->parent != NULL; up = up->parent)
+        depth++;
+    for (int i = 0; i < acls.denials; i++) {
         const struct denial *d = &denials[i];
 
-        if (d->permissions != 0 && d->depth == depth_of(n) &&
-            (d->process < 0 || d->process == process))
+        if (d->depth == depth && (d->process < 0 || d->process == process))
             permissions |= d->permissions;
     }
     return permissions;
@@ -65,17 +47,11 @@ uint32_t acls_anyone(const struct node *n)
 bool acls_permit(int session, const struct node *n, uint32_t permission,
                  bool leaves)
 {
-    if (denial_count == 0 || session < 0 ||
+    if (acls.denials == 0 || session < 0 ||
         (denied(n, ensemble.sessions[session].process) & permission) == 0)
         return true;
     refused[session] = refused[session] || leaves;
     return false;
-}
-
-static bool has_ended(const struct session *s)
-{
-    return s->opened == 0 ||
-           (s->closed != 0 && s->closed <= ensemble.committed);
 }
 
 /* Ends the sessions that were refused something; repeated until the ensemble
@@ -85,7 +61,10 @@ static void clean_up(void *arg, uint64_t tag)
     bool any = false;
 
     for (int i = 0; i < ensemble.session_count; i++) {
-        refused[i] = refused[i] && !has_ended(&ensemble.sessions[i]);
+        const struct session *s = &ensemble.sessions[i];
+
+        refused[i] = refused[i] && s->opened != 0 &&
+                     (s->closed == 0 || s->closed > ensemble.committed);
         any = any || refused[i];
         if (refused[i] && ensemble.leader != NO_REPLICA)
             ensemble_kill_session(i);
@@ -105,11 +84,11 @@ static void on_over(void *arg, uint64_t tag)
 
 void acls_deny(uint32_t permissions, int depth, int process, int64_t duration)
 {
-    struct denial *d = &denials[denial_count];
+    struct denial *d = &denials[acls.denials];
 
-    if (denial_count == DENIALS_MAX)
+    if (acls.denials == DENIALS_MAX)
         return;
-    denial_count++;
+    acls.denials++;
     *d = (struct denial){ permissions, depth, process };
     world_trace("for %lld ms, at depth %d, not permitted to process %d: %#x",
                 (long long)(duration / MS), depth, process, permissions);

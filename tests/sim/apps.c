@@ -23,41 +23,27 @@ void user_pauses(uint32_t most)
 
 int64_t user_timeout(void)
 {
-    static const int64_t timeouts[] = { -1, -1, -1, 0, 1, 50, 1000, 8000 };
-
-    return timeouts[choose(8)];
-}
-
-static int64_t deadline_of(const struct thread *t, int64_t timeout_ms)
-{
-    if (timeout_ms == 0) /* a try */
-        return t->process->opts.reply_timeout_ms;
-    return timeout_ms > 0 && timeout_ms < ANSWER_MS ? ANSWER_MS : timeout_ms;
+    return DRAW(int64_t, -1, -1, -1, 0, 1, 50, 1000, 8000);
 }
 
 struct attempt *user_asks(const struct thread *t, bool shared,
                           int64_t timeout_ms)
 {
-    struct attempt *a =
-        oracle_asked(t->process->number, shared, deadline_of(t, timeout_ms));
+    int64_t limit = timeout_ms;
 
+    if (timeout_ms == 0) /* a try */
+        limit = t->process->opts.reply_timeout_ms;
+    else if (timeout_ms > 0 && timeout_ms < ANSWER_MS)
+        limit = ANSWER_MS;
+    struct attempt *a = oracle_asked(t->process->number, shared, limit);
     a->only_mutexes = t->recipe != world.recipe;
     return a;
 }
 
-/* A callback cannot wait. */
-static void refused_inside(struct async *a)
+void user_is_refused_inside(int rc, int64_t began, int *inside)
 {
-    struct thread *t = a->thread;
-    int64_t began = sim_now;
-    zkr_grant *unused;
-
-    if (t->lock == NULL)
-        return;
-    t->inside++;
-    int rc = user_acquire(t, a->attempt->shared, -1, &unused);
-    t->inside--;
-    fiber_wake(&t->inside);
+    --*inside;
+    fiber_wake(inside);
     WRONG_IF((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
                  sim_now != began,
              "a callback waits for a lock: %d", rc);
@@ -66,14 +52,21 @@ static void refused_inside(struct async *a)
 static void on_async(int rc, zkr_grant *grant, void *user)
 {
     struct async *a = user;
+    struct thread *t = a->thread;
+    zkr_grant *unused;
 
     oracle_told(a->attempt, rc, grant);
-    if (one_in(8))
-        refused_inside(a);
+    if (one_in(8) && t->lock != NULL) {
+        int64_t began = sim_now;
+
+        t->inside++;
+        user_is_refused_inside(user_acquire(t, a->attempt->shared, -1, &unused),
+                               began, &t->inside);
+    }
     a->asked.told = true;
     a->grant = grant;
     fiber_wake(a);
-    fiber_wake(&a->thread->bursts);
+    fiber_wake(&t->bursts);
 }
 
 static void blocking_round(struct thread *t)
@@ -95,8 +88,7 @@ static void blocking_round(struct thread *t)
  * of one, it and the next may each have one permit, up to their deadlines. */
 static void two_permits_round(struct thread *t)
 {
-    static const int64_t timeouts[] = { 1000, 0, 50 };
-    int64_t timeout_ms = timeouts[choose(3)];
+    int64_t timeout_ms = DRAW(int64_t, 1000, 0, 50);
     struct attempt *attempts[2];
     zkr_grant *grants[2];
 
@@ -109,33 +101,38 @@ static void two_permits_round(struct thread *t)
         user_holds(t, attempts[i], grants[i], true);
 }
 
-static void async_round(struct thread *t)
+static bool ask_async(struct thread *t, struct async *a, bool shared)
 {
-    bool shared = t->recipe == RWLOCK && choose(2) == 1;
     int64_t timeout_ms = user_timeout();
-    struct async *a = arena_new(sizeof(*a));
-    zkr_request *request = NULL;
 
     a->thread = t;
     a->attempt = user_asks(t, shared, timeout_ms);
-    int rc = user_acquire_async(t, shared, timeout_ms, on_async, a, &request);
-    if (rc != ZKR_OK) {
-        oracle_told(a->attempt, rc, NULL);
+    int rc = user_acquire_async(t, shared, timeout_ms, on_async, a,
+                                &a->asked.request);
+    if (rc == ZKR_OK)
+        return true;
+    oracle_told(a->attempt, rc, NULL);
+    a->asked.told = true;
+    return false;
+}
+
+static void async_round(struct thread *t)
+{
+    struct async *a = arena_new(sizeof(*a));
+
+    if (!ask_async(t, a, t->recipe == RWLOCK && choose(2) == 1))
         return;
-    }
     if (choose(3) == 0) {
         user_pauses(7);
         if (choose(3) == 0)
             user_cancel(t);
         else
-            (void)zkr_request_cancel(request);
+            (void)zkr_request_cancel(a->asked.request);
     }
-    if (choose(8) == 7) { /* the lock goes first */
+    if (choose(8) == 7) /* the lock goes first */
         user_free_lock(t);
-    }
-    zkr_request_free(request);
-    while (!a->asked.told)
-        (void)fiber_wait(a, INT64_MAX);
+    zkr_request_free(a->asked.request);
+    FIBER_UNTIL(a->asked.told, a);
     if (a->grant != NULL && t->lock != NULL)
         user_holds(t, a->attempt, a->grant, false);
     else if (a->grant != NULL)
@@ -147,27 +144,6 @@ static void async_round(struct thread *t)
 /* Several claims of one thread in the queue at once. The thread waits for one
  * after the other, and gives each back before the next, or later. */
 #define BURST_MAX 6
-
-static void ask_one(struct thread *t, struct async *a)
-{
-    bool shared = t->recipe == RWLOCK && choose(3) == 1;
-    int64_t timeout_ms = user_timeout();
-
-    a->thread = t;
-    a->attempt = user_asks(t, shared, timeout_ms);
-    int rc = user_acquire_async(t, shared, timeout_ms, on_async, a,
-                                &a->asked.request);
-    if (rc == ZKR_OK)
-        return;
-    oracle_told(a->attempt, rc, NULL);
-    a->asked.told = true;
-}
-
-static void give_up_one(const struct async *a)
-{
-    if (a->asked.request != NULL)
-        (void)zkr_request_cancel(a->asked.request);
-}
 
 void *user_awaits_one(const struct thread *t, void *all, size_t size,
                       uint32_t count)
@@ -198,12 +174,12 @@ static void burst_round(struct thread *t)
     struct async *a;
 
     for (uint32_t i = 0; i < count; i++) {
-        ask_one(t, &all[i]);
+        (void)ask_async(t, &all[i], t->recipe == RWLOCK && choose(3) == 1);
         if (one_in(4))
             user_pauses(4);
     }
-    if (one_in(4))
-        give_up_one(&all[choose(count)]);
+    if (one_in(4) && (a = &all[choose(count)])->asked.request != NULL)
+        (void)zkr_request_cancel(a->asked.request);
     if (one_in(16))
         user_cancel(t);
     while ((a = user_awaits_one(t, all, sizeof(*all), count)) != NULL) {
@@ -212,14 +188,6 @@ static void burst_round(struct thread *t)
         else if (a->grant != NULL)
             user_holds(t, a->attempt, a->grant, false);
     }
-}
-
-/* Its chroot does not exist yet, so it opens without one. */
-static void without_chroot(struct process *p, bool was_there)
-{
-    WRONG_IF(p->prefix[0] == '\0' || was_there,
-             "process %d does not find its chroot", p->number);
-    p->prefix = "";
 }
 
 static int try_to_open(struct process *p)
@@ -232,14 +200,17 @@ static int try_to_open(struct process *p)
     p->opts.chroot = p->prefix[0] == '\0' ? NULL : p->prefix;
     int rc = zkr_session_open("a:1,b:2,c:3", &p->opts, &p->session);
     oracle_in_time("an open", &call, (limit + 500) * MS);
-    if (rc == ZKR_ENOCHROOT)
-        without_chroot(p, was_there);
-    else if (rc == ZKR_ENOMEM)
+    if (rc == ZKR_ENOCHROOT) { /* it does not exist yet: it opens without one */
+        WRONG_IF(p->prefix[0] == '\0' || was_there,
+                 "process %d does not find its chroot", p->number);
+        p->prefix = "";
+    } else if (rc == ZKR_ENOMEM) {
         fiber_sleep(100 * MS);
-    else if (rc != ZKR_OK && rc != ZKR_EUNREACHABLE &&
-             rc != ZKR_ZSESSIONEXPIRED)
-        world_fail("process %d: cannot open a session: %s", p->number,
-                   zkr_error_detail());
+    }
+    WRONG_IF(!ONE_OF(rc, ZKR_OK, ZKR_ENOCHROOT, ZKR_ENOMEM, ZKR_EUNREACHABLE,
+                     ZKR_ZSESSIONEXPIRED),
+             "process %d: cannot open a session: %s", p->number,
+             zkr_error_detail());
     return rc;
 }
 
@@ -255,21 +226,12 @@ static void on_session_event(zkr_session *session,
              "a callback closes its session");
 }
 
-static void free_listener(struct process *p)
-{
-    told_ends(p->session);
-    zkr_listener_free(p->listener);
-    told_ended(p->session);
-    p->listener = NULL;
-}
-
 static void open_session(struct process *p)
 {
     while (try_to_open(p) != ZKR_OK)
         world_trace("process %d: another try", p->number);
     if (one_in(2))
-        told_of_session(p->number, p->session, on_session_event, p,
-                        &p->listener);
+        told_of_session(p, on_session_event, p);
     p->opened = true;
     fiber_wake(p);
 }
@@ -281,9 +243,9 @@ static void close_session(struct process *p)
     p->closed = true;
     world_trace("process %d: closes its session", p->number);
     if (choose(2) == 1)
-        free_listener(p);
+        told_free_listener(p);
     (void)zkr_session_close(p->session);
-    free_listener(p);
+    told_free_listener(p);
     oracle_in_time("a close", &call, 6000 * MS);
 }
 
@@ -316,8 +278,7 @@ static void round_of(struct thread *t)
         user_follows(t->process);
     if (one_in(6))
         user_gathers(t->process);
-    if (enters_wanted())
-        user_enters(t->process);
+    user_enters(t->process);
     if (world.limit > 1 && one_in(3))
         two_permits_round(t);
     if (world.recipe == MULTI && choose(3) > 0)
@@ -339,16 +300,14 @@ static void *thread_main(void *arg)
         user_pauses(7);
         open_session(p);
     }
-    while (!p->opened)
-        (void)fiber_wait(p, INT64_MAX);
+    FIBER_UNTIL(p->opened, p);
     WRONG_IF(user_make_lock(t) != ZKR_OK, "process %d: cannot make a lock: %s",
              p->number, zkr_error_detail());
     while (t->rounds-- > 0)
         round_of(t);
     user_yields(t);
     world.busy--;
-    while (!world.closing)
-        (void)fiber_wait(&world.closing, INT64_MAX);
+    FIBER_UNTIL(world.closing, &world.closing);
     user_free_lock(t);
     if (--p->threads == 0) {
         if (!p->closed)
@@ -361,36 +320,40 @@ static void *thread_main(void *arg)
 /* -- options of sessions and locks, for each process and thread --------------
  */
 
-static void draw_retry(struct process *p)
+/* A user that assumes more pings than there are makes a mistake; one that
+ * assumes fewer is careful. */
+static void draw_lease(struct process *p)
+{
+    uint32_t timeout_ms = p->opts.session_timeout_ms;
+
+    p->no_lease = one_in(4);
+    if (p->no_lease)
+        p->opts.flags |= ZKR_SESSION_NO_LEASE;
+    p->opts.lease_margin_ms = DRAW(uint32_t, 0, 1, 200);
+    if (one_in(4))
+        p->opts.lease_ping_gap_ms = timeout_ms * DRAW(uint32_t, 4, 10) / 10;
+}
+
+static void options_draw(struct process *p)
 {
     const struct zkr_retry policies[] = {
         { .kind = ZKR_RETRY_DEFAULT },          ZKR_RETRY_NONE_INIT,
         ZKR_RETRY_N_TIMES_INIT(2, 50),          ZKR_RETRY_UNTIL_INIT(700, 100),
         ZKR_RETRY_EXPONENTIAL_INIT(10, 500, 4), ZKR_RETRY_FOREVER_INIT(30),
     };
-    uint32_t which = choose(6);
 
+    p->opts = (struct zkr_session_opts)ZKR_SESSION_OPTS_INIT;
+    p->opts.session_timeout_ms = (uint32_t)(p->timeout / MS);
+    p->opts.reply_timeout_ms = 5000;
+    p->prefix = "";
+    if (world.beacon)
+        p->opts.lease_beacon = WORLD_BEACON;
+    if (choose(3) > 0)
+        return;
+    uint32_t which = choose(6);
     p->opts.retry = policies[which];
     p->gives_up = which >= 1 && which <= 4;
-}
-
-/* A user that assumes more pings than there are makes a mistake; one that
- * assumes fewer is careful. */
-static void draw_lease(struct process *p)
-{
-    static const uint32_t margins[] = { 0, 1, 200 };
-    uint32_t timeout_ms = p->opts.session_timeout_ms;
-
-    p->no_lease = one_in(4);
-    if (p->no_lease)
-        p->opts.flags |= ZKR_SESSION_NO_LEASE;
-    p->opts.lease_margin_ms = margins[choose(3)];
-    if (one_in(4))
-        p->opts.lease_ping_gap_ms = timeout_ms * (choose(2) == 0 ? 4 : 10) / 10;
-}
-
-static void draw_access(struct process *p)
-{
+    draw_lease(p);
     if (choose(2) == 1)
         p->prefix = "/locks";
     if (one_in(3)) {
@@ -399,24 +362,7 @@ static void draw_access(struct process *p)
     }
     if (one_in(3))
         p->opts.acl = "world:anyone:cdrwa,digest:anna:rw";
-}
-
-static void options_draw(struct process *p)
-{
-    static const uint32_t reply_timeouts[] = { 5000, 1000, 300 };
-
-    p->opts = (struct zkr_session_opts)ZKR_SESSION_OPTS_INIT;
-    p->opts.session_timeout_ms = (uint32_t)(p->timeout / MS);
-    p->opts.reply_timeout_ms = reply_timeouts[0];
-    p->prefix = "";
-    if (world.beacon)
-        p->opts.lease_beacon = WORLD_BEACON;
-    if (choose(3) > 0)
-        return;
-    draw_retry(p);
-    draw_lease(p);
-    draw_access(p);
-    p->opts.reply_timeout_ms = reply_timeouts[choose(3)];
+    p->opts.reply_timeout_ms = DRAW(uint32_t, 5000, 1000, 300);
     if (one_in(3))
         p->opts.connect_timeout_ms = 2000;
 }
@@ -441,14 +387,10 @@ static uint32_t options_lock_flags(void)
 /* Its threads share a lock that stays, maybe. */
 static void options_draw_stays(struct process *p)
 {
-    static const uint32_t retain_ms[] = { 1000, 20, 3000 };
-    static const uint32_t max[] = { 1, 3, 0 };
-
-    if (world.recipe == UNFAIR || world.recipe == LATCH ||
-        world.recipe == SEMAPHORE || world.recipe == MULTI || !one_in(3))
+    if (ONE_OF(world.recipe, UNFAIR, LATCH, SEMAPHORE, MULTI) || !one_in(3))
         return;
-    p->stays.ms = retain_ms[choose(3)];
-    p->stays.max = max[choose(3)];
+    p->stays.ms = DRAW(uint32_t, 1000, 20, 3000);
+    p->stays.max = DRAW(uint32_t, 1, 3, 0);
     p->stays.flags = options_lock_flags();
 }
 

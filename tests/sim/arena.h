@@ -4,9 +4,14 @@
 #pragma once
 
 #include <stddef.h>
+#include <string.h>
 
 /* Zeroed; never NULL. */
 void *arena_new(size_t size);
+/* A thing of that type, with those members. */
+#define ARENA_NEW(type, ...)                                                   \
+    ((type *)memcpy(arena_new(sizeof(type)), &(type){ __VA_ARGS__ },           \
+                    sizeof(type)))
 char *arena_copy(const char *data, size_t len); /* and a zero byte */
 
 /* Puts a thing at the end of a list; `link` is the member that links it. */

@@ -22,6 +22,10 @@ void choices_begin(struct choices *record, const uint32_t *script, size_t count,
 
 /* 0 to n - 1, each as likely. */
 uint32_t choose(uint32_t n);
+/* One of those. */
+#define DRAW(type, ...)                                                        \
+    ((const type[]){ __VA_ARGS__ }[choose(                                     \
+        (uint32_t)(sizeof((const type[]){ __VA_ARGS__ }) / sizeof(type)))])
 
 /* True once in n times. */
 bool one_in(uint32_t n);

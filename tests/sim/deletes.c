@@ -18,14 +18,9 @@ static OF_SCHEDULE struct breaking *breaks;
 
 void deletes_break(int process, const char *path, int64_t token)
 {
-    struct breaking *b = arena_new(sizeof(*b));
-
-    *b = (struct breaking){ .next = breaks,
-                            .process = process,
-                            .began = ensemble.committed,
-                            .path = arena_copy(path, strlen(path)),
-                            .token = token };
-    breaks = b;
+    breaks = ARENA_NEW(struct breaking, .next = breaks, .process = process,
+                       .began = ensemble.committed,
+                       .path = arena_copy(path, strlen(path)), .token = token);
 }
 
 bool deletes_may_break(int process, const char *path)
@@ -100,13 +95,6 @@ static bool is_leftover(const struct txn *txn)
                ensemble.sessions[txn->session].process;
 }
 
-static bool is_lost(const struct attempt *a)
-{
-    fiber_enter_process(a->process);
-    return zkr_grant_state(a->grant) == ZKR_GRANT_LOST &&
-           a->promised <= sim_now;
-}
-
 /* Returns what is wrong with it, or NULL. */
 static const char *fault_of(const struct attempt *attempts,
                             const struct txn *txn)
@@ -116,7 +104,9 @@ static const char *fault_of(const struct attempt *attempts,
             continue;
         if (!is_leftover(txn))
             return "which is held";
-        if (!is_lost(a))
+        fiber_enter_process(a->process);
+        if (zkr_grant_state(a->grant) != ZKR_GRANT_LOST ||
+            a->promised > sim_now)
             return "which is promised to its holder";
     }
     if (txn->node->session != NO_SESSION &&

@@ -5,7 +5,6 @@
 #include "frontend.h"
 #include "oracle.h"
 
-static OF_SCHEDULE bool observed;
 OF_SCHEDULE struct ensemble ensemble;
 struct txn ensemble_log[LOG_MAX];
 
@@ -14,6 +13,7 @@ static void on_message(void *owner, const struct message *m);
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
 {
     ensemble_log[0] = (struct txn){ .kind = TXN_ERROR };
+    ensemble.places = REPLICAS;
     ensemble.tick = tick;
     ensemble.sync_limit = sync_limit;
     ensemble.gap = gap;
@@ -23,9 +23,8 @@ void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
         for (int b = 0; b < PLACES; b++) {
             struct link *link = &ensemble.links[a][b];
 
-            link->from = a;
-            link->to = b;
-            pipe_init(&link->pipe, on_message, link);
+            *link =
+                (struct link){ a, b, { .deliver = on_message, .owner = link } };
         }
     }
     members_elect();
@@ -33,14 +32,9 @@ void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
 
 void ensemble_observe(void)
 {
-    observed = true;
+    ensemble.places = PLACES;
     ensemble.replicas[OBSERVER].role = LOOKING;
     members_elect();
-}
-
-int ensemble_places(void)
-{
-    return observed ? PLACES : REPLICAS;
 }
 
 void ensemble_bounds(int replica, int64_t least, int64_t most)
@@ -56,11 +50,6 @@ int64_t ensemble_grants(int replica, int64_t timeout)
     if (r->least != 0 && timeout < r->least)
         return r->least;
     return r->most != 0 && timeout > r->most ? r->most : timeout;
-}
-
-bool ensemble_leads(int replica)
-{
-    return ensemble.replicas[replica].role == LEADING;
 }
 
 bool ensemble_serves(int replica)
@@ -108,8 +97,7 @@ void leader_send(int kind, int64_t number, void *body)
 {
     for (int f = 0; f < (kind == PROPOSAL ? REPLICAS : PLACES); f++) {
         if (f != ensemble.leader && is_attached(f))
-            pipe_send(&ensemble.links[ensemble.leader][f].pipe, kind, number,
-                      body);
+            pipe_send(pipe_of(ensemble.leader, f), kind, number, body);
     }
 }
 
@@ -117,15 +105,14 @@ static void answer_syncs(void)
 {
     struct sync *s = ensemble.syncs;
 
-    while (s != NULL && s->version <= ensemble.committed) {
+    for (; s != NULL && s->version <= ensemble.committed; s = s->next) {
+        int replica = s->request->replica;
+
         ensemble.syncs = s->next;
-        if (s->request->replica == ensemble.leader)
+        if (replica == ensemble.leader)
             server_agreed(s->request);
-        else if (is_attached(s->request->replica))
-            pipe_send(
-                &ensemble.links[ensemble.leader][s->request->replica].pipe,
-                SYNCED, 0, s->request);
-        s = s->next;
+        else if (is_attached(replica))
+            pipe_send(pipe_of(ensemble.leader, replica), SYNCED, 0, s->request);
     }
 }
 
@@ -141,35 +128,18 @@ void leader_commit(void)
             agreed = r->acked;
     }
     while (ensemble.committed < agreed) {
-        int64_t version = ++ensemble.committed;
-
-        txn_committed(version);
-        oracle_committed(version, &ensemble_log[version]);
-        leader_send(COMMIT, version, NULL);
-        replica_apply(ensemble.leader, version);
+        txn_committed(++ensemble.committed);
+        leader_send(COMMIT, ensemble.committed, NULL);
+        replica_apply(ensemble.leader, ensemble.committed);
     }
     answer_syncs();
 }
 
 static void append(struct sync **list, struct request *r, int64_t version)
 {
-    struct sync *s = arena_new(sizeof(*s));
+    struct sync *s = ARENA_NEW(struct sync, .request = r, .version = version);
 
-    s->request = r;
-    s->version = version;
     APPEND(*list, s, next);
-}
-
-/* That of a client of the leader waits for what its own session has asked
- * before, and for nothing else. */
-static void sync_at_leader(struct request *r)
-{
-    if (r->replica == ensemble.leader) {
-        server_agreed(r);
-        return;
-    }
-    append(&ensemble.syncs, r, ensemble.log_len);
-    answer_syncs();
 }
 
 static void revalidate_at_leader(struct request *r)
@@ -185,18 +155,23 @@ static void revalidate_at_leader(struct request *r)
     if (r->replica == ensemble.leader)
         server_agreed(r);
     else
-        pipe_send(&ensemble.links[ensemble.leader][r->replica].pipe,
-                  REVALIDATED, 0, r);
+        pipe_send(pipe_of(ensemble.leader, r->replica), REVALIDATED, 0, r);
 }
 
+/* A sync of a client of the leader waits for what its own session has asked
+ * before, and for nothing else. */
 static void at_leader(struct request *r)
 {
-    if (r->type == ZKR__ZK_SYNC)
-        sync_at_leader(r);
-    else if (r->type == REQUEST_REVALIDATE)
+    if (r->type == REQUEST_REVALIDATE) {
         revalidate_at_leader(r);
-    else
+    } else if (r->type != ZKR__ZK_SYNC) {
         leader_prepare(r);
+    } else if (r->replica == ensemble.leader) {
+        server_agreed(r);
+    } else {
+        append(&ensemble.syncs, r, ensemble.log_len);
+        answer_syncs();
+    }
 }
 
 /* A leader that the others have left does not know it yet: it answers requests
@@ -204,6 +179,7 @@ static void at_leader(struct request *r)
 static void at_deserted_leader(int number, struct request *r)
 {
     struct replica *me = &ensemble.replicas[number];
+    struct pipe *back = pipe_of(number, r->replica);
     bool far = r->replica != number;
     const struct session *s =
         r->session < 0 ? NULL : &ensemble.sessions[r->session];
@@ -214,8 +190,7 @@ static void at_deserted_leader(int number, struct request *r)
 
         r->rc = known ? ZKR_OK : ZKR_ZSESSIONEXPIRED;
         if (far)
-            pipe_send(&ensemble.links[number][r->replica].pipe, REVALIDATED, 0,
-                      r);
+            pipe_send(back, REVALIDATED, 0, r);
         else
             server_agreed(r);
     } else if (r->type == ZKR__ZK_SYNC && !far) {
@@ -224,7 +199,7 @@ static void at_deserted_leader(int number, struct request *r)
         if (!me->proposes && me->late != 0)
             append(&ensemble.late_syncs, r, me->late);
         else if (!me->proposes)
-            pipe_send(&ensemble.links[number][r->replica].pipe, SYNCED, 0, r);
+            pipe_send(back, SYNCED, 0, r);
     } else {
         me->proposes = true;
     }
@@ -240,7 +215,7 @@ static bool observes(int leader)
 void deserted_commit(int number)
 {
     struct replica *me = &ensemble.replicas[number];
-    struct pipe *down = &ensemble.links[number][OBSERVER].pipe;
+    struct pipe *down = pipe_of(number, OBSERVER);
 
     world_trace("replica %d: hears late of %lld", number, (long long)me->late);
     for (int64_t v = me->applied + 1; v <= me->late && observes(number); v++)
@@ -266,10 +241,9 @@ void ensemble_submit(int replica, struct request *r)
     else if (replica == ensemble.leader)
         at_leader(r);
     else if (me->role == OBSERVING)
-        pipe_send(&ensemble.links[replica][me->leader].pipe, FORWARD, 0, r);
+        pipe_send(pipe_of(replica, me->leader), FORWARD, 0, r);
     else if (me->role == FOLLOWING)
-        pipe_send(&ensemble.links[replica][ensemble.leader].pipe, FORWARD, 0,
-                  r);
+        pipe_send(pipe_of(replica, ensemble.leader), FORWARD, 0, r);
 }
 
 void ensemble_touch(int replica, int session)
@@ -282,26 +256,10 @@ void ensemble_touch(int replica, int session)
         ensemble.replicas[replica].touched[session] = true;
 }
 
-static void touched(const bool sessions[SESSIONS_MAX])
-{
-    for (int i = 0; i < ensemble.session_count; i++) {
-        if (sessions[i])
-            session_touch(i);
-    }
-}
-
-static void pong(struct replica *r, struct pipe *back)
-{
-    void *sessions = arena_new(sizeof(r->touched));
-
-    memcpy(sessions, r->touched, sizeof(r->touched));
-    memset(r->touched, 0, sizeof(r->touched));
-    pipe_send(back, PONG, 0, sessions);
-}
-
 static void leader_on_message(int from, const struct message *m)
 {
     struct replica *f = &ensemble.replicas[from];
+    const bool *touched = m->body;
 
     switch (m->kind) {
     case FORWARD:
@@ -313,10 +271,13 @@ static void leader_on_message(int from, const struct message *m)
         leader_commit();
         break;
     case PONG:
-        touched(m->body);
+        for (int i = 0; i < ensemble.session_count; i++) {
+            if (touched[i])
+                session_touch(i);
+        }
         break;
     default:
-        world_assert(false, "a message that no follower sends");
+        world_fail("a message that no follower sends");
     }
 }
 
@@ -324,7 +285,7 @@ static void follower_on_message(int to, const struct message *m)
 {
     struct replica *r = &ensemble.replicas[to];
     struct pipe *back =
-        &ensemble.links[to][to == OBSERVER ? r->leader : ensemble.leader].pipe;
+        pipe_of(to, to == OBSERVER ? r->leader : ensemble.leader);
 
     switch (m->kind) {
     case PROPOSAL:
@@ -335,14 +296,17 @@ static void follower_on_message(int to, const struct message *m)
         replica_apply(to, m->number);
         break;
     case PING:
-        pong(r, back);
+        pipe_send(back, PONG, 0,
+                  memcpy(arena_new(sizeof(r->touched)), r->touched,
+                         sizeof(r->touched)));
+        memset(r->touched, 0, sizeof(r->touched));
         break;
     case SYNCED:
     case REVALIDATED:
         server_agreed(m->body);
         break;
     default:
-        world_assert(false, "a message that no leader sends");
+        world_fail("a message that no leader sends");
     }
 }
 

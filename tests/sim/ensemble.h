@@ -105,6 +105,7 @@ struct sync {
 };
 
 struct ensemble {
+    int places; /* without the observer, or with it */
     int64_t tick;
     int64_t sync_limit;
     int64_t gap; /* leases assume that pings come at this interval */
@@ -134,17 +135,20 @@ static inline bool is_there(const struct node *n)
     return tree_has(n, ensemble.committed);
 }
 
+static inline struct pipe *pipe_of(int from, int to)
+{
+    return &ensemble.links[from][to].pipe;
+}
+
 void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap);
 /* There is an observer, too. */
 void ensemble_observe(void);
-int ensemble_places(void);
 int ensemble_new_session(int process, int64_t timeout);
 
 /* Returns the timeout that a replica grants when it is asked for this one. */
 void ensemble_bounds(int replica, int64_t least, int64_t most);
 int64_t ensemble_grants(int replica, int64_t timeout);
 
-bool ensemble_leads(int replica); /* it, or one that others have left */
 bool ensemble_serves(int replica);
 
 /* From frontend.c: a write, sync, session or operator's request at a replica.
@@ -191,16 +195,15 @@ void sessions_close_polled(void);
 
 /* -- acls.c: what an operator does not permit ------------------------------ */
 
-/* Whether EXISTS needs READ, as with servers since ZOOKEEPER-2590. Before, it
- * needed no permission. */
-void acls_be_strict(bool it_is);
+extern struct acls {
+    bool strict; /* EXISTS needs READ, as with servers since ZOOKEEPER-2590 */
+    int denials; /* so far in this schedule */
+} acls;
 
 /* Denies a permission on all nodes of that depth (the root is 0), for the
  * sessions of one process, or of all (-1). When it is over, an operator ends
  * the sessions that were refused something and may have left nodes. */
 void acls_deny(uint32_t permissions, int depth, int process, int64_t duration);
-/* Something has been denied in this schedule. */
-bool acls_used(void);
 
 /* `leaves`: a client that is refused it may leave a node. */
 bool acls_permit(int session, const struct node *n, uint32_t permission,

@@ -10,9 +10,9 @@ static int64_t left(void)
 
 static int64_t some_time(void)
 {
-    static const int64_t times[] = { 20,   100,  300,  700,  1000,
-                                     1500, 2700, 4500, 7000, 12000 };
-    int64_t duration = times[choose(10)] * MS;
+    int64_t duration =
+        DRAW(int64_t, 20, 100, 300, 700, 1000, 1500, 2700, 4500, 7000, 12000) *
+        MS;
 
     return duration < left() ? duration : left();
 }
@@ -24,7 +24,7 @@ static int some_process(void)
 
 static int some_replica(void)
 {
-    return (int)choose((uint32_t)ensemble_places());
+    return (int)choose((uint32_t)ensemble.places);
 }
 
 static void break_connections(void)
@@ -96,9 +96,8 @@ static void stall_and_break(void)
 
 static void isolate(void)
 {
-    static const int64_t noticed[] = { 10, 500, 2000, 5000 };
     int replica = choose(2) == 0 ? ensemble.leader : some_replica();
-    int64_t detect = noticed[choose(4)] * MS;
+    int64_t detect = DRAW(int64_t, 10, 500, 2000, 5000) * MS;
 
     if (detect > world.sync_limit)
         detect = world.sync_limit;
@@ -162,7 +161,7 @@ const struct node *world_lock_node(void)
 /* Operators come to the double barrier, too, as soon as there is one. */
 static const char *some_dir(void)
 {
-    return enters_begun() && choose(2) == 1 ? DOUBLE_PATH : world_lock_dir();
+    return gathers_at_both() && choose(2) == 1 ? DOUBLE_PATH : world_lock_dir();
 }
 
 static void delete_node(void)
@@ -221,19 +220,6 @@ static void delete_some_directory(void)
 #define STRANGER      "/_c_57ca8e00-0000-4000-8000-000000000000-"
 #define STRANGERS_MAX 40
 
-static bool is_strange(const struct node *n)
-{
-    return n->session == NO_SESSION && strstr(n->path, STRANGER) != NULL;
-}
-
-/* Strangers in the other directory of a semaphore would take up its permits. */
-static const char *remade_dir(void)
-{
-    return world.recipe == SEMAPHORE ? TURNS_PATH
-           : world.recipe == MULTI   ? world_lock_dir()
-                                     : WORLD_PATH;
-}
-
 /* Repeated beyond the calm: a create may be carried out late. */
 static void on_strangers_go(void *arg, uint64_t tag)
 {
@@ -241,7 +227,8 @@ static void on_strangers_go(void *arg, uint64_t tag)
     const struct node *n = dir == NULL ? NULL : dir->children;
 
     for (; n != NULL; n = n->next_sibling) {
-        if (is_strange(n) && is_there(n))
+        if (n->session == NO_SESSION && strstr(n->path, STRANGER) != NULL &&
+            is_there(n))
             operator_deletes(n->path);
     }
     if (sim_now < world.calm + 5 * world.timeout)
@@ -249,19 +236,22 @@ static void on_strangers_go(void *arg, uint64_t tag)
 }
 
 /* Others make the directory again, and are the first in it: up to the numbers
- * that ours had, mostly. Some of them stay for a while. */
+ * that ours had, mostly. Some of them stay for a while. Strangers in the other
+ * directory of a semaphore would take up its permits. */
 static void remake_directory(void)
 {
-    static const char *const markers[] = { "lock-", "__WRIT__", "__READ__" };
-    const char *where = remade_dir();
+    const char *where = world.recipe == SEMAPHORE ? TURNS_PATH
+                        : world.recipe == MULTI   ? world_lock_dir()
+                                                  : WORLD_PATH;
     const struct node *dir = tree_find(where, ensemble.committed);
     uint32_t before = dir == NULL ? 0 : (uint32_t)dir->cversion;
     uint32_t count = before < STRANGERS_MAX && choose(4) > 0
                          ? before
                          : choose(STRANGERS_MAX);
-    const char *marker = world.recipe == LATCH    ? "latch-"
-                         : world.recipe == RWLOCK ? markers[choose(3)]
-                                                  : markers[0];
+    const char *marker = world.recipe == LATCH ? "latch-"
+                         : world.recipe == RWLOCK
+                             ? DRAW(char *, "lock-", "__WRIT__", "__READ__")
+                             : "lock-";
     char path[128];
 
     delete_directory(where);
@@ -296,19 +286,16 @@ static void delete_nodes(void)
 
 static void create_stranger(void)
 {
-    static const char *const names[] = { "/a", "/_c_-lock-", "/x-1-0000000001",
-                                         "/lock-x", "/__WRIT__" };
-    char path[64];
-
-    (void)snprintf(path, sizeof(path), "%s%s", WORLD_PATH, names[choose(5)]);
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, path, "");
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
+            DRAW(char *, WORLD_PATH "/a", WORLD_PATH "/_c_-lock-",
+                 WORLD_PATH "/x-1-0000000001", WORLD_PATH "/lock-x",
+                 WORLD_PATH "/__WRIT__"),
+            "");
 }
 
-static void on_calm_nerve(void *arg, uint64_t tag)
+static void on_calm_nerve(void *nerve, uint64_t tag)
 {
-    uint32_t *nerve = arg;
-
-    *nerve = 0;
+    *(uint32_t *)nerve = 0;
 }
 
 static void touch_nerve(uint32_t *nerve, const char *what)
@@ -333,9 +320,8 @@ static void desert(void)
 /* A permission or two on the directory or the nodes of the lock, mostly. */
 static void deny(void)
 {
-    static const int depths[] = { 2, 3, 2, 3, 2, 3, 1, 0 };
     uint32_t permissions = 1u << choose(5);
-    int depth = depths[choose(8)];
+    int depth = DRAW(int, 2, 3, 2, 3, 2, 3, 1, 0);
     int process = choose(2) == 0 ? -1 : some_process();
 
     if (choose(2) == 0)
@@ -373,7 +359,7 @@ static void stall_observer(void)
 {
     int other = choose(2) == 0 ? ensemble.leader : (int)choose(REPLICAS);
 
-    if (ensemble_places() == REPLICAS || other == NO_REPLICA)
+    if (ensemble.places == REPLICAS || other == NO_REPLICA)
         return;
     if (choose(2) == 0)
         ensemble_stall(OBSERVER, other, some_time());
@@ -467,15 +453,6 @@ static bool is_allowed(size_t i)
     return (kinds >> i & 1) != 0;
 }
 
-static void strike(const struct fault *f)
-{
-    world.scarce = world.scarce || f->scarce;
-    if (f->fn != NULL)
-        f->fn();
-    else
-        touch_nerve(f->nerve, f->what);
-}
-
 static void on_fault(void *arg, uint64_t tag)
 {
     uint32_t allowed = 0;
@@ -485,24 +462,19 @@ static void on_fault(void *arg, uint64_t tag)
     if (allowed == 0 || left() <= 0)
         return;
     uint32_t which = choose(allowed);
-    for (size_t i = 0; i < FAULTS; i++) {
-        if (is_allowed(i) && which-- == 0)
-            strike(&faults[i]);
-    }
-}
-
-/* It comes together with the one before it, or later. */
-static uint32_t next_after(uint32_t before, uint32_t window)
-{
-    static const uint32_t delays[] = { 0, 1, 5, 20, 100, 500, 2000 };
-
-    return choose(2) == 0 ? choose(window) : before + delays[choose(7)];
+    const struct fault *f = faults;
+    while (!is_allowed((size_t)(f - faults)) || which-- > 0)
+        f++;
+    world.scarce = world.scarce || f->scarce;
+    if (f->fn != NULL)
+        f->fn();
+    else
+        touch_nerve(f->nerve, f->what);
 }
 
 void faults_start(void)
 {
-    static const uint32_t most[] = { 0, 2, 5, 12 };
-    uint32_t count = choose(most[choose(4)] + 1);
+    uint32_t count = choose(DRAW(uint32_t, 0, 2, 5, 12) + 1);
     uint32_t window = 1000 + choose(15000);
     uint32_t at = 0;
 
@@ -512,7 +484,10 @@ void faults_start(void)
     if (world.beacon && choose(3) > 0)
         write_beacon(world.timeout * (int64_t)(1 + choose(4)) / 20);
     for (uint32_t i = 0; i < count; i++) {
-        at = next_after(at, window);
+        if (choose(2) == 0)
+            at = choose(window);
+        else /* together with the one before it, or soon after */
+            at += DRAW(uint32_t, 0, 1, 5, 20, 100, 500, 2000);
         events_at(sim_now + at * MS, on_fault, NULL, 0);
     }
 }

@@ -213,8 +213,7 @@ void fiber_yield(void)
 
 void fiber_join(int fiber)
 {
-    while (turns[fiber].state != FINISHED)
-        (void)fiber_wait(&fibers[fiber], INT64_MAX);
+    FIBER_UNTIL(turns[fiber].state == FINISHED, &fibers[fiber]);
 }
 
 void fiber_stop_process(int process, bool stop)

@@ -27,6 +27,12 @@ void fiber_sleep(int64_t duration);
         while (condition)                                                      \
             fiber_sleep(step);                                                 \
     } while (0)
+/* Looks again whenever the object is woken. */
+#define FIBER_UNTIL(condition, object)                                         \
+    do {                                                                       \
+        while (!(condition))                                                   \
+            (void)fiber_wait(object, INT64_MAX);                               \
+    } while (0)
 void fiber_yield(void);
 void fiber_join(int fiber);
 

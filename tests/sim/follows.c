@@ -42,30 +42,25 @@ static uint64_t sum_of(const char *const *names, size_t count)
 
 /* A session sees no older state than before. Nor does a new one: it began with
  * a transaction, which its server has seen. */
-static bool goes_back(const struct follow *f, int error,
-                      const struct zkr_reply *reply)
+static bool goes_back(const struct zkr_stat *old, const struct zkr_stat *s)
 {
-    return error == ZKR_OK && f->error == ZKR_OK &&
-           (reply->stat.czxid < f->stat.czxid ||
-            (reply->stat.czxid == f->stat.czxid &&
-             (reply->stat.mzxid < f->stat.mzxid ||
-              reply->stat.pzxid < f->stat.pzxid)));
+    return s->czxid < old->czxid ||
+           (s->czxid == old->czxid &&
+            (s->mzxid < old->mzxid || s->pzxid < old->pzxid));
 }
 
-static void judge(const struct follow *f, int error,
-                  const struct zkr_reply *reply, enum zkr_watch_why why)
+static void judge_and_note(struct follow *f, int error,
+                           const struct zkr_reply *reply,
+                           enum zkr_watch_why why)
 {
     WRONG_IF(f->ended, "a watch on %s tells after it was freed", f->path);
     WRONG_IF((f->calls == 0) != (why == ZKR_WATCH_FIRST),
              "call %d of a watch on %s says %d", f->calls, f->path, (int)why);
     WRONG_IF((error == ZKR_OK) != (reply != NULL),
              "a watch on %s tells %d, and a reply or none", f->path, error);
-    WRONG_IF(goes_back(f, error, reply), "a watch on %s goes back", f->path);
-}
-
-static void note(struct follow *f, int error, const struct zkr_reply *reply,
-                 enum zkr_watch_why why)
-{
+    WRONG_IF(error == ZKR_OK && f->error == ZKR_OK &&
+                 goes_back(&f->stat, &reply->stat),
+             "a watch on %s goes back", f->path);
     if (why != ZKR_WATCH_CHANGED)
         f->epoch = zkr_session_epoch(f->process->session);
     f->calls++;
@@ -91,8 +86,7 @@ static void on_watch(int error, const struct zkr_reply *reply,
 {
     struct follow *f = user;
 
-    judge(f, error, reply, why);
-    note(f, error, reply, why);
+    judge_and_note(f, error, reply, why);
     f->inside = true;
     if (one_in(4))
         fiber_yield();
@@ -105,14 +99,11 @@ static void on_watch(int error, const struct zkr_reply *reply,
 
 static void begin(struct process *p)
 {
-    static const char *const paths[] = { WORLD_PATH, "/locks/data" };
-    struct follow *f = arena_new(sizeof(*f));
+    struct follow *f = ARENA_NEW(struct follow, .next = all, .process = p);
 
-    f->process = p;
-    f->path = paths[choose(2)];
+    f->path = DRAW(char *, WORLD_PATH, "/locks/data");
     f->what = (enum zkr_watch_what)(1 + choose(3));
     f->ends_at = one_in(4) ? 1 + (int)choose(3) : 0;
-    f->next = all;
     all = f;
     int rc = zkr_session_watch(p->session, process_sees(p, f->path), f->what,
                                NULL, on_watch, f, &f->watch);
@@ -120,8 +111,12 @@ static void begin(struct process *p)
              "process %d: cannot watch: %s", p->number, zkr_error_detail());
 }
 
-static void end_one(const struct process *p)
+void user_follows(struct process *p)
 {
+    if (choose(3) > 0) {
+        begin(p);
+        return;
+    }
     for (struct follow *f = all; f != NULL; f = f->next) {
         if (f->process != p || f->watch == NULL || !one_in(2))
             continue;
@@ -130,14 +125,6 @@ static void end_one(const struct process *p)
                  f->path);
         return;
     }
-}
-
-void user_follows(struct process *p)
-{
-    if (choose(3) > 0)
-        begin(p);
-    else
-        end_one(p);
 }
 
 void follows_end(const struct process *p)
@@ -185,26 +172,16 @@ static bool agrees(const struct follow *f)
            has_names(f, n, replica, version);
 }
 
-static const struct follow *one_that_differs(void)
+bool follows_agree(bool must)
 {
-    for (const struct follow *f = all; f != NULL; f = f->next) {
-        if (f->watch != NULL && !f->process->closed && !agrees(f))
-            return f;
-    }
-    return NULL;
-}
+    const struct follow *f = all;
 
-bool follows_agree(void)
-{
-    return one_that_differs() == NULL;
-}
-
-void follows_fail(void)
-{
-    const struct follow *f = one_that_differs();
-
-    world_fail("process %d: a watch of kind %d on %s has told %d, version %d, "
-               "%zu names, in %d calls, and that is not so",
-               f->process->number, (int)f->what, f->path, f->error,
-               (int)f->stat.version, f->count, f->calls);
+    while (f != NULL && (f->watch == NULL || f->process->closed || agrees(f)))
+        f = f->next;
+    WRONG_IF(f != NULL && must,
+             "process %d: a watch of kind %d on %s has told %d, version %d, "
+             "%zu names, in %d calls, and that is not so",
+             f->process->number, (int)f->what, f->path, f->error,
+             (int)f->stat.version, f->count, f->calls);
+    return f == NULL;
 }

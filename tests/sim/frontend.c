@@ -58,15 +58,11 @@ static void reset_conn(struct conn *c)
 
 static void watch(struct conn *c, const char *path, bool missing, bool children)
 {
-    struct watched *w;
-
-    for (w = c->watched; w != NULL; w = w->next) {
+    for (struct watched *w = c->watched; w != NULL; w = w->next) {
         if (w->children == children && strcmp(w->path, path) == 0)
             return;
     }
-    w = arena_new(sizeof(*w));
-    *w = (struct watched){ c->watched, path, missing, children };
-    c->watched = w;
+    c->watched = ARENA_NEW(struct watched, c->watched, path, missing, children);
 }
 
 static bool unwatch(struct conn *c, const char *path, bool children)
@@ -132,27 +128,18 @@ static void watch_again(struct conn *c, struct request *r)
     }
 }
 
-/* Those that are in the log by that version: the last one has counted. */
-static int32_t creates_in(const struct node *parent, int64_t version)
-{
-    for (const struct node *n = parent->children; n != NULL;
-         n = n->next_sibling) {
-        if (n->created <= version && n->created < n->deleted)
-            return n->in_parent;
-    }
-    return 0;
-}
-
 static void list(struct request *r, const struct node *parent, int replica,
                  int64_t version)
 {
     const struct node *n;
     size_t i = 0;
 
-    for (n = parent->children; n != NULL; n = n->next_sibling)
+    for (n = parent->children; n != NULL; n = n->next_sibling) {
         i += tree_shows(n, replica, version);
+        if (r->creates == 0 && n->created <= version && n->created < n->deleted)
+            r->creates = n->in_parent; /* the last one has counted */
+    }
     r->name_count = i;
-    r->creates = creates_in(parent, version);
     r->names = arena_new((i + 1) * sizeof(*r->names));
     for (n = parent->children; n != NULL; n = n->next_sibling) {
         if (tree_shows(n, replica, version))
@@ -189,17 +176,12 @@ static void read_at(struct conn *c, struct request *r)
         watch(c, r->path, n == NULL, r->type == ZKR__ZK_CHILDREN);
 }
 
-static void on_meanwhile(void *arg, uint64_t tag)
-{
-    fates.meanwhile();
-}
-
 /* An error of the connection: the server ends it, mostly without a message. */
 static void send_answer(struct conn *c, struct request *r)
 {
     if (r->fate == FATE_ANSWER_HELD && fates.meanwhile != NULL) {
         server_cut(c->process, c->replica, WAY_DOWN, fates.held);
-        events_at(sim_now, on_meanwhile, NULL, 0);
+        events_at(sim_now, fates.meanwhile, NULL, 0);
     }
     if (r->fate == FATE_ANSWER_LOST)
         reset_conn(c);
@@ -238,12 +220,6 @@ static void answer(struct conn *c, struct request *r)
     }
 }
 
-static bool is_for_ensemble(const struct request *r)
-{
-    return ONE_OF(r->type, ZKR__ZK_CREATE, ZKR__ZK_DELETE, ZKR__ZK_SET,
-                  ZKR__ZK_SYNC, ZKR__ZK_CHECK, ZKR__ZK_MULTI, REQUEST_CLOSE);
-}
-
 static bool strikes(uint32_t nerve)
 {
     return nerve != 0 && one_in(nerve);
@@ -257,7 +233,9 @@ static void on_request(struct conn *c, struct request *r)
         (strikes(nerves.throttle) && r->type < REQUEST_PING)) {
         r->rc = ZKR_ZTHROTTLEDOP;
         r->agreed = true;
-    } else if (is_for_ensemble(r)) {
+    } else if (ONE_OF(r->type, ZKR__ZK_CREATE, ZKR__ZK_DELETE, ZKR__ZK_SET,
+                      ZKR__ZK_SYNC, ZKR__ZK_CHECK, ZKR__ZK_MULTI,
+                      REQUEST_CLOSE)) {
         ensemble_submit(c->replica, r);
     } else {
         r->agreed = true;
@@ -267,14 +245,6 @@ static void on_request(struct conn *c, struct request *r)
 
 /* When a client is back on the same server, its old connection is not read any
  * more. */
-static void close_other_conns(struct conn *c)
-{
-    for (struct conn *o = conns; o != NULL; o = o->next) {
-        if (o != c && o->session == c->session && o->replica == c->replica)
-            reset_conn(o);
-    }
-}
-
 static void on_hello(struct conn *c, struct request *hello)
 {
     if (!ensemble_serves(c->replica) ||
@@ -285,40 +255,38 @@ static void on_hello(struct conn *c, struct request *hello)
     c->timeout = ensemble_grants(c->replica, c->timeout);
     if (c->session == NO_SESSION)
         c->session = ensemble_new_session(c->process, c->timeout);
-    close_other_conns(c);
+    for (struct conn *o = conns; o != NULL; o = o->next) {
+        if (o != c && o->session == c->session && o->replica == c->replica)
+            reset_conn(o);
+    }
     hello->conn = c;
     hello->session = c->session;
     ensemble_submit(c->replica, hello);
 }
 
-static void on_welcome(struct conn *c, const struct request *hello)
-{
-    if (hello->rc != ZKR_OK) {
-        pipe_send(&c->down, TO_CLIENT_EXPIRED, 0, NULL);
-        c->server_open = false;
-        return;
-    }
-    c->welcome = true;
-    ensemble_touch(c->replica, c->session);
-    pipe_send(&c->down, TO_CLIENT_WELCOME, c->session, NULL);
-    advance(c);
-}
-
 void server_agreed(struct request *r)
 {
+    struct conn *to = r->conn;
+
     r->agreed = true;
-    if (r->conn == NULL)
+    if (to == NULL)
         return;
-    for (struct conn *c = conns; c != r->conn; c = c->next) {
-        if (c->session == r->conn->session && c->replica == r->conn->replica)
+    for (struct conn *c = conns; c != to; c = c->next) {
+        if (c->session == to->session && c->replica == to->replica)
             advance(c);
     }
-    if (!r->conn->server_open)
+    if (!to->server_open)
         return;
-    if (r->type == REQUEST_OPEN || r->type == REQUEST_REVALIDATE)
-        on_welcome(r->conn, r);
-    else
-        advance(r->conn);
+    bool opens = r->type == REQUEST_OPEN || r->type == REQUEST_REVALIDATE;
+    if (opens && r->rc != ZKR_OK) {
+        pipe_send(&to->down, TO_CLIENT_EXPIRED, 0, NULL);
+        to->server_open = false;
+    } else if (opens) {
+        to->welcome = true;
+        ensemble_touch(to->replica, to->session);
+        pipe_send(&to->down, TO_CLIENT_WELCOME, to->session, NULL);
+    }
+    advance(to);
 }
 
 static void on_up(void *owner, const struct message *m)
@@ -364,29 +332,26 @@ static void on_down(void *owner, const struct message *m)
 struct conn *server_connect(int process, int replica, void *client, int session,
                             int64_t timeout, int64_t last_seen)
 {
-    struct conn *c = arena_new(sizeof(*c));
-    struct request *hello = arena_new(sizeof(*hello));
+    struct conn *c =
+        ARENA_NEW(struct conn, .next = conns, .process = process,
+                  .replica = replica, .client = client, .session = session,
+                  .timeout = timeout, .client_open = true, .server_open = true,
+                  .up = { .deliver = on_up,
+                          .distance = far,
+                          .stalls = cut_up[process][replica] +
+                                    (ensemble.replicas[replica].paused > 0) },
+                  .down = { .deliver = on_down,
+                            .distance = far,
+                            .stalls = cut_down[process][replica] +
+                                      fiber_process_stopped(process) });
 
-    c->process = process;
-    c->replica = replica;
-    c->client = client;
-    c->client_open = true;
-    c->server_open = true;
-    pipe_init(&c->up, on_up, c);
-    pipe_init(&c->down, on_down, c);
-    c->up.distance = far;
-    c->down.distance = far;
-    c->up.stalls =
-        cut_up[process][replica] + (ensemble.replicas[replica].paused > 0);
-    c->down.stalls =
-        cut_down[process][replica] + fiber_process_stopped(process);
-    c->next = conns;
     conns = c;
-    hello->type = session == NO_SESSION ? REQUEST_OPEN : REQUEST_REVALIDATE;
-    hello->version = last_seen;
-    c->session = session;
-    c->timeout = timeout;
-    pipe_send(&c->up, TO_SERVER_HELLO, 0, hello);
+    c->up.owner = c->down.owner = c;
+    pipe_send(&c->up, TO_SERVER_HELLO, 0,
+              ARENA_NEW(struct request,
+                        .type = session == NO_SESSION ? REQUEST_OPEN
+                                                      : REQUEST_REVALIDATE,
+                        .version = last_seen));
     return c;
 }
 
@@ -409,7 +374,6 @@ void server_hang_up(struct conn *c)
 void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
              const char *path, const char *data)
 {
-    struct request *r = arena_new(sizeof(*r));
     int leader = ensemble.leader;
 
     if (leader == NO_REPLICA || !ensemble_serves(leader))
@@ -419,31 +383,16 @@ void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
                 : type == ZKR__ZK_SET  ? "writes"
                                        : "creates",
                 path);
-    r->type = type;
-    r->mode = mode;
-    r->path = arena_copy(path, strlen(path));
-    r->data = data;
-    r->data_len = strlen(data);
-    r->session = NO_SESSION;
-    r->cause = BY_OPERATOR;
-    ensemble_submit(leader, r);
+    ensemble_submit(leader,
+                    ARENA_NEW(struct request, .type = type, .mode = mode,
+                              .path = arena_copy(path, strlen(path)),
+                              .data = data, .data_len = strlen(data),
+                              .session = NO_SESSION, .cause = BY_OPERATOR));
 }
 
 void operator_deletes(const char *path)
 {
     operate(ZKR__ZK_DELETE, ZKR_CREATE_PERSISTENT, path, "");
-}
-
-static void answer_txn(int replica, int64_t version, const struct txn *txn)
-{
-    struct request *r = txn->request;
-
-    if (r == NULL || r->replica != replica || r->agreed)
-        return;
-    r->rc = txn->rc;
-    r->version = version;
-    r->node = txn->node;
-    server_agreed(r);
 }
 
 static void tell_all(int replica, const char *path, enum watch_event event)
@@ -454,19 +403,15 @@ static void tell_all(int replica, const char *path, enum watch_event event)
     }
 }
 
-static void tell_of_end(int replica, int64_t version, const struct node *n)
-{
-    if (n->deleted != version || n->created >= n->deleted ||
-        tree_shows(n, replica, version))
-        return;
-    tell_all(replica, n->path, NODE_DELETED);
-    tell_all(replica, n->parent->path, NODE_HAS_OTHERS);
-}
-
 static void end_session(int replica, int64_t version, const struct txn *txn)
 {
-    for (const struct node *n = NULL; (n = tree_after(n)) != NULL;)
-        tell_of_end(replica, version, n);
+    for (const struct node *n = NULL; (n = tree_after(n)) != NULL;) {
+        if (n->deleted != version || n->created >= n->deleted ||
+            tree_shows(n, replica, version))
+            continue;
+        tell_all(replica, n->path, NODE_DELETED);
+        tell_all(replica, n->parent->path, NODE_HAS_OTHERS);
+    }
     for (struct conn *c = conns; c != NULL; c = c->next) {
         bool asked = txn->request != NULL && txn->request->conn == c;
 
@@ -478,6 +423,8 @@ static void end_session(int replica, int64_t version, const struct txn *txn)
 
 void server_applied(int replica, int64_t version, const struct txn *txn)
 {
+    struct request *r = txn->request;
+
     if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE) {
         tell_all(replica, txn->node->path,
                  txn->kind == TXN_CREATE ? NODE_CREATED : NODE_DELETED);
@@ -486,7 +433,12 @@ void server_applied(int replica, int64_t version, const struct txn *txn)
         tell_all(replica, txn->node->path, NODE_CHANGED);
     else if (txn->kind == TXN_CLOSE)
         end_session(replica, version, txn);
-    answer_txn(replica, version, txn);
+    if (r == NULL || r->replica != replica || r->agreed)
+        return;
+    r->rc = txn->rc;
+    r->version = version;
+    r->node = txn->node;
+    server_agreed(r);
 }
 
 void server_drop_all(int replica)
@@ -499,20 +451,28 @@ void server_drop_all(int replica)
     }
 }
 
-void server_pause(int replica, bool pause)
+/* Of the connections of that process and that replica; -1: of any. */
+static void stall(int process, int replica, int directions, bool cut)
 {
     for (struct conn *c = conns; c != NULL; c = c->next) {
-        if (c->replica == replica)
-            (pause ? pipe_stall : pipe_resume)(&c->up);
+        if ((process >= 0 && c->process != process) ||
+            (replica >= 0 && c->replica != replica))
+            continue;
+        if ((directions & WAY_UP) != 0)
+            (cut ? pipe_stall : pipe_resume)(&c->up);
+        if ((directions & WAY_DOWN) != 0)
+            (cut ? pipe_stall : pipe_resume)(&c->down);
     }
+}
+
+void server_pause(int replica, bool pause)
+{
+    stall(-1, replica, WAY_UP, pause);
 }
 
 void server_stop_process(int process, bool stop)
 {
-    for (struct conn *c = conns; c != NULL; c = c->next) {
-        if (c->process == process)
-            (stop ? pipe_stall : pipe_resume)(&c->down);
-    }
+    stall(process, -1, WAY_DOWN, stop);
 }
 
 static void change_cut(int process, int replica, int directions, bool cut)
@@ -521,14 +481,7 @@ static void change_cut(int process, int replica, int directions, bool cut)
         cut_up[process][replica] += cut ? 1 : -1;
     if ((directions & WAY_DOWN) != 0)
         cut_down[process][replica] += cut ? 1 : -1;
-    for (struct conn *c = conns; c != NULL; c = c->next) {
-        if (c->process != process || c->replica != replica)
-            continue;
-        if ((directions & WAY_UP) != 0)
-            (cut ? pipe_stall : pipe_resume)(&c->up);
-        if ((directions & WAY_DOWN) != 0)
-            (cut ? pipe_stall : pipe_resume)(&c->down);
-    }
+    stall(process, replica, directions, cut);
 }
 
 static void on_cut_over(void *arg, uint64_t tag)

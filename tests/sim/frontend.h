@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ensemble.h"
+#include "fiber.h"
 
 struct conn;
 
@@ -155,9 +156,10 @@ struct fates {
         enum fate fate;
         uint32_t number;
     } of[2];
-    uint32_t seen;           /* so far, of all */
-    void (*meanwhile)(void); /* what happens while an answer is held back */
-    int64_t held;            /* how long it is held back */
+    uint32_t seen; /* so far, of all */
+    /* what happens while an answer is held back */
+    void (*meanwhile)(void *arg, uint64_t tag);
+    int64_t held; /* how long it is held back */
 };
 extern struct fates fates;
 
@@ -174,10 +176,10 @@ void clients_run(int which);
 
 int clients_open(void);
 
-/* Returns how many requests the clients have received, and how many answers of
- * servers the library in a process has received. */
-uint64_t clients_requests(void);
-uint64_t client_answers(int process);
+/* How many requests all clients have received, and how many answers of servers
+ * the library in a process has received. */
+extern uint64_t client_requests;
+extern uint64_t client_answers[PROCESSES_MAX];
 
 /* The state that the client of a process has reported to the library. */
 enum client_knows {

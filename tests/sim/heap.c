@@ -3,29 +3,19 @@
 #include "world.h"
 
 OF_SCHEDULE uint32_t heap_scarce;
-static uint32_t refused;
-static long blocks;
-
-void heap_refuse(uint32_t nth)
-{
-    refused = nth;
-}
-
-bool heap_has_refused(void)
-{
-    return refused == 0;
-}
+uint32_t heap_refused;
+long heap_blocks;
 
 static bool gets_nothing(void)
 {
-    if (refused > 0 && --refused == 0)
+    if (heap_refused > 0 && --heap_refused == 0)
         return true;
     return heap_scarce != 0 && one_in(heap_scarce);
 }
 
 static void *count(void *p)
 {
-    blocks += p != NULL;
+    heap_blocks += p != NULL;
     return p;
 }
 
@@ -58,11 +48,6 @@ WRAP(char *, strndup, (const char *text, size_t len))
 
 WRAP(void, free, (void *p))
 {
-    blocks -= p != NULL;
+    heap_blocks -= p != NULL;
     __real_free(p);
-}
-
-long heap_blocks(void)
-{
-    return blocks;
 }

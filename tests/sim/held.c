@@ -58,26 +58,22 @@ static bool conflict(const struct held *a, const struct held *b)
            heeds(later, (later == a ? b : a)->node);
 }
 
-/* Chains that still wait for more have theirs, too. */
-static void check_limit(const struct held *h)
-{
-    uint32_t held = 0;
-
-    for (const struct held *b = all; b != NULL; b = b->next)
-        held +=
-            b->claim != NULL && is_there(b->node) && oracle_is_lease(b->node);
-    WRONG_IF(held > world.limit, "P1: %s is granted, and %u are held of %u",
-             h->node->path, held, world.limit);
-}
-
+/* Chains that still wait for more leases have theirs, too. */
 static void check_exclusion(const struct held *h)
 {
+    uint32_t leases = 0;
+
     for (const struct held *b = all; b != NULL; b = b->next) {
-        WRONG_IF(b != h && b->claim != NULL && is_there(b->node) &&
-                     conflict(h, b),
+        if (b->claim == NULL || !is_there(b->node))
+            continue;
+        leases += oracle_is_lease(b->node);
+        WRONG_IF(b != h && conflict(h, b),
                  "P1: %s is granted the lock while %s has it", h->node->path,
                  b->node->path);
     }
+    WRONG_IF(oracle_is_lease(h->node) && leases > world.limit,
+             "P1: %s is granted, and %u are held of %u", h->node->path, leases,
+             world.limit);
 }
 
 /* A claim of this session that came before, and has not been given up. */
@@ -108,28 +104,20 @@ static void check_order(const struct held *h)
 
 static void begins(const struct zkr__claim *c)
 {
-    struct held *h = arena_new(sizeof(*h));
+    struct held *h = ARENA_NEW(
+        struct held, .next = all, .claim = c, .beside = zkr__claim_beside(c),
+        .node = node_of(c), .shared = c->place.kind == ZKR__SHARED,
+        .token = c->node->token, .markers = c->recipe->markers, .began = moves,
+        .ended = INT_MAX);
 
-    *h = (struct held){ .next = all,
-                        .claim = c,
-                        .beside = zkr__claim_beside(c),
-                        .node = node_of(c),
-                        .shared = c->place.kind == ZKR__SHARED,
-                        .token = c->node->token,
-                        .markers = c->recipe->markers,
-                        .began = moves,
-                        .ended = INT_MAX };
     WRONG_IF(h->node == NULL, "%s is granted the lock, and never was",
              c->node->path);
     all = h;
     if (!is_there(h->node)) /* the lease and the session will report it */
         return;
-    if (oracle_is_lease(h->node)) {
-        check_limit(h);
-        return;
-    }
     check_exclusion(h);
-    check_order(h);
+    if (!oracle_is_lease(h->node))
+        check_order(h);
 }
 
 void held_moved(const struct zkr__claim *c, int state)
@@ -168,11 +156,6 @@ bool held_by_anybody(void)
 }
 
 /* As conflict(). */
-static bool is_later_heeding(const struct held *h, const struct attempt *a)
-{
-    return h->token > a->token ? heeds(h, a->node) : oracle_heeds(a, h->node);
-}
-
 const struct node *held_against(const struct attempt *a)
 {
     for (const struct held *h = oracle_is_lease(a->node) ? NULL : all;
@@ -182,7 +165,9 @@ const struct node *held_against(const struct attempt *a)
         if (h->claim != NULL && h->node != a->node && !beside &&
             (h->beside == NULL || node_of(h->beside) != a->node) &&
             !(h->shared && a->shared) && is_there(h->node) &&
-            is_later_heeding(h, a) && oracle_is_one_lock(h->node, a->node))
+            (h->token > a->token ? heeds(h, a->node)
+                                 : oracle_heeds(a, h->node)) &&
+            oracle_is_one_lock(h->node, a->node))
             return h->node;
     }
     return NULL;

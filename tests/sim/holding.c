@@ -14,42 +14,6 @@ static void on_released(int rc, void *user)
     world.releases--;
 }
 
-/* Releases that are only counted are not reported. */
-static void release_async(const struct thread *t, zkr_grant *grant)
-{
-    bool told = !counts(t);
-
-    if (zkr_grant_release_async(grant, told ? on_released : NULL, NULL) ==
-            ZKR_OK &&
-        told)
-        world.releases++;
-}
-
-static void free_grant(zkr_grant *grant)
-{
-    told_ends(grant);
-    zkr_grant_free(grant);
-    told_ended(grant);
-}
-
-static void listen_no_more(zkr_grant *grant)
-{
-    told_ends(grant);
-    (void)zkr_grant_listen(grant, NULL, NULL);
-    told_ended(grant);
-}
-
-/* Its grant is the lock's own, and freed with it. */
-static void give_back_reentrant(struct thread *t, zkr_grant *grant)
-{
-    told_ends(grant);
-    if (one_in(4) && !user_shares_lock(t))
-        user_free_lock(t);
-    else
-        (void)zkr_reentrant_mutex_release(t->lock);
-    told_ended(grant);
-}
-
 /* In the end it does not campaign any more. A release that has waited leaves no
  * time to wait again. */
 static void give_back_leadership(const struct thread *t, zkr_grant *grant)
@@ -85,10 +49,13 @@ static void release_again(const struct attempt *a, zkr_grant *grant)
 static void release(const struct thread *t, const struct attempt *a,
                     zkr_grant *grant)
 {
+    bool told = !counts(t); /* the end of a release; not if it only counts */
+
     if (choose(2) == 0)
         (void)zkr_grant_release(grant);
-    else
-        release_async(t, grant);
+    else if (zkr_grant_release_async(grant, told ? on_released : NULL, NULL) ==
+             ZKR_OK)
+        world.releases += told;
     while (one_in(3))
         release_again(a, grant);
 }
@@ -103,16 +70,24 @@ void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)
     world_trace("process %d: attempt %d is given back", t->process->number,
                 a->number);
     oracle_over(a);
-    if (one_in(8))
-        listen_no_more(grant);
+    if (one_in(8)) { /* it listens no more */
+        told_ends(grant);
+        (void)zkr_grant_listen(grant, NULL, NULL);
+        told_ended(grant);
+    }
     if (t->recipe == REENTRANT) {
-        give_back_reentrant(t, grant);
+        told_ends(grant); /* it is the lock's own, and freed with it */
+        if (one_in(4) && t->process->stays.users <= 1)
+            user_free_lock(t);
+        else
+            (void)zkr_reentrant_mutex_release(t->lock);
+        told_ended(grant);
     } else if (t->recipe == LATCH) {
         give_back_leadership(t, grant);
     } else {
         if (choose(3) > 0)
             release(t, a, grant);
-        free_grant(grant);
+        told_free_grant(grant);
     }
     oracle_in_time("a release", &call, process_patience(t->process, 0));
     if (t->recipe == REENTRANT && t->lock == NULL)
@@ -123,12 +98,6 @@ struct listening {
     struct attempt *attempt;
     bool owned; /* by a thread that alone may give it back */
 };
-
-static void refused_inside(zkr_grant *grant)
-{
-    WRONG_IF(zkr_grant_verify(grant, -1) != ZKR_EDEADLK,
-             "a callback waits for an answer");
-}
 
 /* The holder is asked for the lock: it gives it back, unless only its thread
  * may. */
@@ -154,22 +123,15 @@ static void on_grant_event(zkr_grant *grant, const struct zkr_grant_event *e,
 {
     if (e->kind == ZKR_GRANT_REVOKE_REQUESTED)
         on_revoke(user, grant);
-    else if (one_in(8))
-        refused_inside(grant);
-}
-
-static void listen_to(struct attempt *a, zkr_grant *grant, bool owned)
-{
-    struct listening *l = arena_new(sizeof(*l));
-
-    *l = (struct listening){ a, owned };
-    told_of_grant(a, grant, on_grant_event, l);
+    else
+        WRONG_IF(one_in(8) && zkr_grant_verify(grant, -1) != ZKR_EDEADLK,
+                 "a callback waits for an answer");
 }
 
 static void verify(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
     struct call call = oracle_begins(t->process->number);
-    uint64_t requests = clients_requests();
+    uint64_t requests = client_requests;
     int rc = zkr_grant_verify(grant, 500);
 
     if (rc == ZKR_OK) {
@@ -204,20 +166,13 @@ static void *other_main(void *arg)
 static struct other_thread *meddle(const struct thread *t, struct attempt *a,
                                    zkr_grant *grant)
 {
-    struct other_thread *o = arena_new(sizeof(*o));
+    struct other_thread *o = ARENA_NEW(struct other_thread, a, grant, true);
 
-    *o = (struct other_thread){ a, grant, true };
     if (counts(t) || !one_in(3))
         return o;
     o->done = false;
     (void)fiber_start(t->process->number, other_main, o);
     return o;
-}
-
-static void await_other(const struct other_thread *o)
-{
-    while (!o->done)
-        (void)fiber_wait(o, INT64_MAX);
 }
 
 /* Only one node is left, so the other one is not held any more. */
@@ -250,12 +205,12 @@ static struct attempt *downgrade(struct thread *t, struct attempt *a,
     a->over = a->over || zkr_grant_state(*grant) == ZKR_GRANT_RELEASED;
     oracle_told(down, rc == ZKR_ENOTHELD ? ZKR_ELOST : rc, read);
     oracle_in_time("a downgrade", &call, 2 * process_patience(t->process, 0));
-    await_other(other);
+    FIBER_UNTIL(other->done, other);
     if (rc != ZKR_OK) {
         a->grant = a->over ? NULL : *grant;
         return a;
     }
-    free_grant(*grant);
+    told_free_grant(*grant);
     *grant = read;
     return down;
 }
@@ -292,11 +247,11 @@ static void acquire_again(struct thread *t, const struct attempt *a,
     user_pauses(4);
     if (t->recipe == REENTRANT) {
         (void)zkr_reentrant_mutex_release(t->lock);
-        return;
+    } else {
+        if (choose(2) == 0)
+            (void)zkr_grant_release(again);
+        zkr_grant_free(again);
     }
-    if (choose(2) == 0)
-        (void)zkr_grant_release(again);
-    zkr_grant_free(again);
 }
 
 /* A writer that would wait for itself gets an error; one whose read grant is
@@ -327,41 +282,21 @@ static void read_beside(struct thread *t, struct attempt *a, zkr_grant *write)
     if (rc == ZKR_OK && zkr_grant_token(grant) == a->token)
         reader->beside = a;
     oracle_told(reader, rc, grant);
-    await_other(other);
+    FIBER_UNTIL(other->done, other);
     if (rc != ZKR_OK)
         return;
     user_pauses(4);
     user_gives_back(t, reader, grant);
 }
 
-static void acquire_more(struct thread *t, struct attempt *a, zkr_grant *grant)
-{
-    if (counts(t) && choose(2) == 0)
-        acquire_again(t, a, grant);
-    else if (t->recipe == RWLOCK && a->shared)
-        upgrade(t);
-    else if (t->recipe == RWLOCK)
-        read_beside(t, a, grant);
-}
-
-/* When the term goes on, it was the one that was asked about. */
-static void check_leader(const struct thread *t, struct attempt *a,
-                         zkr_grant *grant)
-{
-    bool leads = t->recipe == LATCH && zkr_leader_is_leader(t->lock);
-
-    if (leads && zkr_grant_state(grant) < ZKR_GRANT_LOST)
-        oracle_checked(a, ZKR_OK);
-}
-
 static void steps(struct thread *t, struct attempt *a, zkr_grant *grant)
 {
-    uint32_t steps = choose(4);
-
-    for (uint32_t i = 0; i < steps; i++) {
+    for (uint32_t steps = choose(4); steps > 0; steps--) {
         user_pauses(7);
         oracle_checked(a, zkr_grant_check(grant));
-        check_leader(t, a, grant);
+        if (t->recipe == LATCH && zkr_leader_is_leader(t->lock) &&
+            zkr_grant_state(grant) < ZKR_GRANT_LOST)
+            oracle_checked(a, ZKR_OK); /* the term that was asked about */
         if (one_in(6))
             verify(t, a, grant);
     }
@@ -371,7 +306,8 @@ void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
                 bool owned)
 {
     if (one_in(2))
-        listen_to(a, grant, owned && counts(t));
+        told_of_grant(a, grant, on_grant_event,
+                      ARENA_NEW(struct listening, a, owned && counts(t)));
     steps(t, a, grant);
     if (one_in(4))
         ask_grant(t, a, grant);
@@ -379,8 +315,14 @@ void user_holds(struct thread *t, struct attempt *a, zkr_grant *grant,
         user_writes(t->process, a, grant);
     if (one_in(16))
         user_looks_on(t->process);
-    if (owned && one_in(4))
-        acquire_more(t, a, grant);
+    if (owned && one_in(4)) {
+        if (counts(t) && choose(2) == 0)
+            acquire_again(t, a, grant);
+        else if (t->recipe == RWLOCK && a->shared)
+            upgrade(t);
+        else if (t->recipe == RWLOCK)
+            read_beside(t, a, grant);
+    }
     if (t->recipe == RWLOCK && !a->shared && one_in(3))
         a = downgrade(t, a, &grant);
     user_gives_back(t, a, grant);

@@ -23,7 +23,7 @@ static struct life {
 
 static bool is_met(void)
 {
-    return life.allocation != 0 ? heap_has_refused()
+    return life.allocation != 0 ? heap_refused == 0
                                 : fates.seen > fates.of[0].number;
 }
 
@@ -86,17 +86,7 @@ static struct attempt *granted(bool shared, struct attempt *beside,
 static void free_grant(zkr_grant *grant)
 {
     oracle_over_with(grant);
-    told_ends(grant);
-    zkr_grant_free(grant);
-    told_ended(grant);
-}
-
-static void verify(const struct attempt *a, zkr_grant *grant)
-{
-    uint64_t requests = clients_requests();
-
-    if (is("a verify", zkr_grant_verify(grant, -1), ZKR_OK))
-        oracle_verified(a, requests);
+    told_free_grant(grant);
 }
 
 static void hold(zkr_grant *grant)
@@ -104,7 +94,9 @@ static void hold(zkr_grant *grant)
     const struct attempt *a = granted(false, NULL, grant);
 
     fiber_sleep(100 * MS); /* it is watched by then */
-    verify(a, grant);
+    uint64_t requests = client_requests;
+    if (is("a verify", zkr_grant_verify(grant, -1), ZKR_OK))
+        oracle_verified(a, requests);
     (void)is("a check", zkr_grant_check(grant), ZKR_OK);
 }
 
@@ -120,12 +112,6 @@ static void release(zkr_grant *grant)
 
 /* -- acquires that come to nothing ----------------------------------------- */
 
-static void await(struct asking *a)
-{
-    while (!a->told)
-        (void)fiber_wait(a, INT64_MAX);
-}
-
 /* Unless the other one has been robbed. */
 static void end_in_vain(const char *what, int rc, int wanted, zkr_grant *grant)
 {
@@ -137,21 +123,15 @@ static void end_in_vain(const char *what, int rc, int wanted, zkr_grant *grant)
     release(grant);
 }
 
-static void try_in_vain(zkr_mutex *m)
-{
-    zkr_grant *grant;
-    int rc = zkr_mutex_acquire(m, 0, &grant);
-
-    end_in_vain("a try", rc, ZKR_EBUSY, grant);
-}
-
 static void give_up(zkr_mutex *m)
 {
     struct asking a = { 0 };
     zkr_request *request;
     zkr_grant *grant;
-    int rc = zkr_mutex_acquire(m, 50, &grant);
 
+    int rc = zkr_mutex_acquire(m, 0, &grant);
+    end_in_vain("a try", rc, ZKR_EBUSY, grant);
+    rc = zkr_mutex_acquire(m, 50, &grant);
     end_in_vain("a wait", rc, ZKR_ETIMEDOUT, grant);
     for (int64_t pause = 0; pause < 2 * MS; pause += MS / 2) {
         a.told = false;
@@ -161,17 +141,35 @@ static void give_up(zkr_mutex *m)
         fiber_sleep(pause);
         (void)zkr_request_cancel(request);
         zkr_request_free(request);
-        await(&a);
+        FIBER_UNTIL(a.told, &a);
         end_in_vain("a cancelled acquire", a.rc, ZKR_ECANCELED, a.grant);
     }
 }
 
 /* -- acquires -------------------------------------------------------------- */
 
-static void look_on(const char *node)
+/* An acquire has been asked for, if so, and the holder has given the lock back.
+ * Tells whether it has succeeded. */
+static bool has_come(bool was_asked, const struct asking *a)
+{
+    if (was_asked)
+        FIBER_UNTIL(a->told, a);
+    return was_asked && is("an acquire", a->rc, ZKR_OK);
+}
+
+static void wait_and_hold(zkr_mutex *m)
 {
     struct zkr_participants *list;
+    struct asking a = { 0 };
+    bool was_asked =
+        is("an acquire", zkr_mutex_acquire_async(m, -1, on_asked, &a, NULL),
+           ZKR_OK);
 
+    fiber_sleep(10 * MS);
+    give_back(&users[HOLDER]);
+    if (!has_come(was_asked, &a))
+        return;
+    hold(a.grant);
     if (is("a list",
            zkr_participants_list(life.session, WORLD_PATH, NULL, &list),
            ZKR_OK)) {
@@ -179,23 +177,9 @@ static void look_on(const char *node)
                  "of one participant %zu are listed", list->count);
         zkr_participants_free(list);
     }
-    (void)is("a request", zkr_participants_revoke(life.session, node), ZKR_OK);
-}
-
-static void wait_and_hold(zkr_mutex *m)
-{
-    struct asking a = { 0 };
-    bool asked = is("an acquire",
-                    zkr_mutex_acquire_async(m, -1, on_asked, &a, NULL), ZKR_OK);
-
-    fiber_sleep(10 * MS);
-    give_back(&users[HOLDER]);
-    if (asked)
-        await(&a);
-    if (!asked || !is("an acquire", a.rc, ZKR_OK))
-        return;
-    hold(a.grant);
-    look_on(zkr_grant_node(a.grant));
+    (void)is("a request",
+             zkr_participants_revoke(life.session, zkr_grant_node(a.grant)),
+             ZKR_OK);
     release(a.grant);
 }
 
@@ -243,7 +227,6 @@ static void acquire_mutex(void)
         give_back(&users[HOLDER]);
         return;
     }
-    try_in_vain(m);
     give_up(m);
     wait_and_hold(m);
     acquire_alone(m, write_and_free);
@@ -291,21 +274,19 @@ static void acquire_unfair(void)
     struct asking next = { 0 };
     zkr_unfair_mutex *m;
     zkr_grant *grant;
-    bool asked;
 
     if (!is("a mutex", zkr_unfair_mutex_new(life.session, WORLD_PATH, NULL, &m),
             ZKR_OK))
         return;
     if (is("an acquire", zkr_unfair_mutex_acquire(m, -1, &grant), ZKR_OK)) {
         hold(grant);
-        asked = is("an acquire",
-                   zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL),
-                   ZKR_OK);
+        bool was_asked =
+            is("an acquire",
+               zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL),
+               ZKR_OK);
         fiber_sleep(10 * MS);
         release(grant);
-        if (asked)
-            await(&next);
-        if (asked && is("an acquire", next.rc, ZKR_OK)) {
+        if (has_come(was_asked, &next)) {
             hold(next.grant);
             release(next.grant);
         }
@@ -330,19 +311,8 @@ static bool open_session(void)
     p->number = TELLER;
     p->session = life.session;
     p->opened = true;
-    told_of_session(TELLER, life.session, NULL, NULL, &p->listener);
+    told_of_session(p, NULL, NULL);
     return true;
-}
-
-static void close_session(void)
-{
-    struct process *p = &world.processes[TELLER];
-
-    told_ends(life.session);
-    zkr_listener_free(p->listener);
-    told_ended(life.session);
-    p->opened = false;
-    (void)zkr_session_close(life.session); /* the connection may be broken */
 }
 
 /* The node of a claim that was given up goes while its session lives. */
@@ -376,11 +346,11 @@ static void live_well(void)
 
 static void live(void)
 {
-    start(&users[HOLDER]);
-    ask(&users[HOLDER]);
-    await_told(&users[HOLDER]);
+    struct process *p = &world.processes[TELLER];
+
+    acquires(&users[HOLDER]);
     fates = life.fates;
-    heap_refuse(life.allocation);
+    heap_refused = life.allocation;
     if (open_session()) {
         acquire_mutex();
         acquire_deep();
@@ -389,13 +359,15 @@ static void live(void)
         leave_nothing();
         live_well();
         leave_nothing();
-        close_session();
+        told_free_listener(p);
+        p->opened = false;
+        (void)zkr_session_close(life.session); /* it may be cut off */
     } else {
         give_back(&users[HOLDER]);
     }
     report->done = is_met();
     fates = (struct fates){ 0 };
-    heap_refuse(0);
+    heap_refused = 0;
 }
 
 /* Repeats lives until one ends before the fault comes. */
@@ -432,7 +404,7 @@ TEST(any_allocation_may_fail)
     life.allocation = 0;
 }
 
-static const struct row {
+static const struct {
     const char *name;
     enum fate fate;
 } rows[] = {
@@ -463,22 +435,22 @@ static void operator_deletes_all(const char *with)
     }
 }
 
-static void on_stranger_goes(void *arg, uint64_t tag)
+static void on_strangers_go(void *arg, uint64_t tag)
 {
     operator_deletes_all(STRANGER);
 }
 
 /* Somebody removes the directory, makes it anew, and is the first in it. */
-static void renew_directory(void)
+static void renew_directory(void *arg, uint64_t tag)
 {
     operator_deletes_all("");
     operator_deletes(WORLD_PATH);
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH, "");
     operate(ZKR__ZK_CREATE, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, STRANGER, "");
-    events_at(sim_now + 100 * MS, on_stranger_goes, NULL, 0);
+    events_at(sim_now + 100 * MS, on_strangers_go, NULL, 0);
 }
 
-static void renew_session(void)
+static void renew_session(void *arg, uint64_t tag)
 {
     int id = (int)zkr_session_id(life.session) - 1;
 
@@ -486,7 +458,7 @@ static void renew_session(void)
         ensemble_kill_session(id);
 }
 
-static void live_through(void (*meanwhile)(void))
+static void live_through(void (*meanwhile)(void *arg, uint64_t tag))
 {
     life.retries = true;
     for (int i = 1; i <= 2; i++) {

@@ -31,31 +31,6 @@ static void on_leader_event(zkr_leader *leader,
         last->token = e->token;
 }
 
-static int make_leader(const struct thread *t, zkr_session *s, const char *path,
-                       void **lock)
-{
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
-
-    opts.flags = t->flags;
-    if (t->flags != 0) {
-        opts.id = "who leads";
-        opts.id_size = 9;
-    }
-    return zkr_leader_new(s, path, &opts, on_leader_event,
-                          arena_new(sizeof(struct told_leader)),
-                          (zkr_leader **)lock);
-}
-
-static int make_semaphore(const struct thread *t, zkr_session *s,
-                          const char *path, void **lock)
-{
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-
-    opts.flags = t->flags;
-    return zkr_semaphore_new(s, path, world.limit, &opts,
-                             (zkr_semaphore **)lock);
-}
-
 static int make_lock(struct thread *t, void **lock)
 {
     static int (*const makers[RECIPES])(
@@ -68,25 +43,27 @@ static int make_lock(struct thread *t, void **lock)
     zkr_session *s = t->process->session;
     const char *path = process_sees(t->process, t->path);
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+    struct zkr_leader_opts leader_opts = ZKR_LEADER_OPTS_INIT;
 
-    if (t->recipe == LATCH)
-        return make_leader(t, s, path, lock);
-    if (t->recipe == SEMAPHORE)
-        return make_semaphore(t, s, path, lock);
+    if (t->recipe == LATCH) {
+        leader_opts.flags = t->flags;
+        if (t->flags != 0) {
+            leader_opts.id = "who leads";
+            leader_opts.id_size = 9;
+        }
+        return zkr_leader_new(s, path, &leader_opts, on_leader_event,
+                              arena_new(sizeof(struct told_leader)),
+                              (zkr_leader **)lock);
+    }
     opts.flags = t->flags;
+    if (t->recipe == SEMAPHORE)
+        return zkr_semaphore_new(s, path, world.limit, &opts,
+                                 (zkr_semaphore **)lock);
     opts.retain_ms = t->process->stays.ms;
     opts.retain_max = t->process->stays.max;
     if (t->flags != 0)
         opts.label = "to see what happens";
     return makers[t->recipe](s, path, &opts, (zkr_lockable **)lock);
-}
-
-static int make_in_the_end(struct thread *t, void **lock)
-{
-    int rc;
-
-    FIBER_WHILE((rc = make_lock(t, lock)) == ZKR_ENOMEM, 100 * MS);
-    return rc;
 }
 
 static void free_lock(const struct thread *t, void *lock)
@@ -104,7 +81,7 @@ int user_make_lock(struct thread *t)
     int rc = ZKR_OK;
 
     if (p->stays.lock == NULL)
-        rc = make_in_the_end(t, &lock);
+        FIBER_WHILE((rc = make_lock(t, &lock)) == ZKR_ENOMEM, 100 * MS);
     if (rc != ZKR_OK)
         return rc;
     if (p->stays.ms == 0) {
@@ -120,11 +97,6 @@ int user_make_lock(struct thread *t)
     return ZKR_OK;
 }
 
-bool user_shares_lock(const struct thread *t)
-{
-    return t->process->stays.users > 1;
-}
-
 /* Not while a callback uses it. */
 void user_free_lock(struct thread *t)
 {
@@ -132,8 +104,7 @@ void user_free_lock(struct thread *t)
     void *lock = t->lock;
 
     t->lock = NULL;
-    while (t->inside > 0)
-        (void)fiber_wait(&t->inside, INT64_MAX);
+    FIBER_UNTIL(t->inside == 0, &t->inside);
     if (p->stays.ms != 0) {
         if (--p->stays.users > 0)
             return;
@@ -181,18 +152,6 @@ static int wait_to_lead(zkr_leader *leader, int64_t timeout_ms,
     return rc == ZKR_OK ? ZKR_ELOST : rc;
 }
 
-/* Nobody leads whom the oracle does not know of. */
-static int lead(zkr_leader *leader, int64_t timeout_ms, zkr_grant **grant)
-{
-    int rc = zkr_leader_campaign(leader);
-
-    if (rc == ZKR_OK)
-        rc = wait_to_lead(leader, timeout_ms, grant);
-    if (rc != ZKR_OK)
-        (void)zkr_leader_leave_async(leader);
-    return rc;
-}
-
 static struct zkr_acquire_opts to(bool shared)
 {
     struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
@@ -206,9 +165,14 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
 {
     const struct zkr_acquire_opts how = to(shared);
 
-    return t->recipe == LATCH
-               ? lead(t->lock, timeout_ms, grant)
-               : zkr_lockable_acquire(t->lock, &how, timeout_ms, grant);
+    if (t->recipe != LATCH)
+        return zkr_lockable_acquire(t->lock, &how, timeout_ms, grant);
+    int rc = zkr_leader_campaign(t->lock);
+    if (rc == ZKR_OK)
+        rc = wait_to_lead(t->lock, timeout_ms, grant);
+    if (rc != ZKR_OK) /* nobody leads whom the oracle does not know of */
+        (void)zkr_leader_leave_async(t->lock);
+    return rc;
 }
 
 bool user_has_async(const struct thread *t)

@@ -17,14 +17,14 @@ static struct look begin(const struct process *p, const char *what)
 {
     world_trace("process %d: %s", p->number, what);
     return (struct look){ p, what, oracle_begins(p->number), ensemble.committed,
-                          client_answers(p->number) };
+                          client_answers[p->number] };
 }
 
 static bool is_expected(const struct process *p, int rc)
 {
     return ONE_OF(rc, ZKR_OK, ZKR_ECLOSED, ZKR_ENOMEM /* of a client */,
                   ZKR_ZNONODE, ZKR_EUNREACHABLE, ZKR_ZCONNECTIONLOSS) ||
-           (rc == ZKR_ZNOAUTH && acls_used()) ||
+           (rc == ZKR_ZNOAUTH && acls.denials > 0) ||
            (p->gives_up && zkr_error_is_transient(rc));
 }
 
@@ -33,7 +33,7 @@ static void ended(const struct look *l, int rc, int64_t timeout_ms)
     world_trace("process %d: %s: %s", l->process->number, l->what,
                 zkr_strerror(rc));
     oracle_in_time(l->what, &l->call, process_patience(l->process, timeout_ms));
-    WRONG_IF(rc == ZKR_OK && client_answers(l->process->number) == l->answers,
+    WRONG_IF(rc == ZKR_OK && client_answers[l->process->number] == l->answers,
              "%s ends well, and nobody has answered", l->what);
 }
 
@@ -54,26 +54,7 @@ static bool was_there(const struct look *l, const struct node *n)
     return n != NULL && n->created <= l->version && is_there(n);
 }
 
-/* At some time between then and now. */
-static bool has_been(const struct look *l, const struct node *n)
-{
-    return n->created <= ensemble.committed && n->created < n->deleted &&
-           (n->deleted > l->version || n->haunts > 0 || !is_fresh(l));
-}
-
 /* --- listing --- */
-
-static const struct node *listed(const struct look *l,
-                                 const struct zkr_participant *p)
-{
-    char path[256];
-
-    (void)snprintf(path, sizeof(path), "%s/%s", WORLD_PATH, p->name);
-    const struct node *n = oracle_node(path, p->token);
-    WRONG_IF(n == NULL, "%s has %s with token %lld, which never was", l->what,
-             p->name, (long long)p->token);
-    return n;
-}
 
 static bool has_said(const struct node *n, const struct zkr_participant *p)
 {
@@ -86,13 +67,18 @@ static bool has_said(const struct node *n, const struct zkr_participant *p)
 
 static void check_item(const struct look *l, const struct zkr_participant *p)
 {
-    if (p->error == ZKR_ZNOAUTH && acls_used())
+    char path[256];
+
+    if (p->error == ZKR_ZNOAUTH && acls.denials > 0)
         return;
     WRONG_IF(p->error != ZKR_OK, "%s cannot read %s: %s", l->what, p->name,
              zkr_strerror(p->error));
-    const struct node *n = listed(l, p);
-    WRONG_IF(!has_been(l, n), "%s has %s, which had gone before", l->what,
-             n->path);
+    (void)snprintf(path, sizeof(path), "%s/%s", WORLD_PATH, p->name);
+    const struct node *n = oracle_node(path, p->token);
+    WRONG_IF(n == NULL, "%s has %s with token %lld, which never was", l->what,
+             p->name, (long long)p->token);
+    WRONG_IF(n->deleted <= l->version && n->haunts == 0 && is_fresh(l),
+             "%s has %s, which had gone before", l->what, n->path);
     WRONG_IF(p->session_id != n->session + 1 || !has_said(n, p),
              "%s says of %s what is not so", l->what, n->path);
 }
@@ -137,12 +123,6 @@ static void check_complete(const struct look *l,
     }
 }
 
-static void not_there(const struct look *l, const char *path)
-{
-    WRONG_IF(is_fresh(l) && was_there(l, tree_find(path, ensemble.committed)),
-             "%s does not find %s", l->what, path);
-}
-
 static void list(const struct process *p)
 {
     struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
@@ -157,8 +137,9 @@ static void list(const struct process *p)
                                    &opts, &list);
     ended(&l, rc, opts.timeout_ms);
     unexpected(&l, rc);
-    if (rc == ZKR_ZNONODE)
-        not_there(&l, WORLD_PATH);
+    WRONG_IF(rc == ZKR_ZNONODE && is_fresh(&l) &&
+                 was_there(&l, tree_find(WORLD_PATH, ensemble.committed)),
+             "%s does not find %s", l.what, WORLD_PATH);
     if (rc != ZKR_OK)
         return;
     check_items(&l, list, opts.reads);
@@ -187,23 +168,6 @@ static void revoke(const struct process *p)
              "%s has not written to %s", l.what, n->path);
 }
 
-static void check_broken(const struct look *l, const struct node *n,
-                         int64_t token, int rc)
-{
-    bool gone = !is_there(n);
-
-    if (rc == ZKR_EPATH && n->session == NO_SESSION)
-        return;
-    WRONG_IF(rc == ZKR_OK && (token != n->czxid || !gone),
-             "%s of %s has done nothing", l->what, n->path);
-    WRONG_IF(rc == ZKR_ZNONODE && was_there(l, n) && is_fresh(l),
-             "%s does not find %s", l->what, n->path);
-    WRONG_IF(rc == ZKR_ENOTHELD && token == n->czxid && !gone && is_fresh(l),
-             "%s takes %s for another", l->what, n->path);
-    if (rc != ZKR_ENOTHELD && rc != ZKR_EUNKNOWN)
-        unexpected(l, rc);
-}
-
 static void break_one(const struct process *p)
 {
     const struct node *n = world_lock_node();
@@ -218,21 +182,24 @@ static void break_one(const struct process *p)
     int rc = zkr_participants_break(p->session, process_sees(p, n->path), token,
                                     timeout_ms);
     ended(&l, rc, timeout_ms);
-    check_broken(&l, n, token, rc);
+    if (rc == ZKR_EPATH && n->session == NO_SESSION)
+        return;
+    WRONG_IF(rc == ZKR_OK && (token != n->czxid || is_there(n)),
+             "%s of %s has done nothing", l.what, n->path);
+    WRONG_IF(rc == ZKR_ZNONODE && was_there(&l, n) && is_fresh(&l),
+             "%s does not find %s", l.what, n->path);
+    WRONG_IF(rc == ZKR_ENOTHELD && token == n->czxid && is_there(n) &&
+                 is_fresh(&l),
+             "%s takes %s for another", l.what, n->path);
+    if (rc != ZKR_ENOTHELD && rc != ZKR_EUNKNOWN)
+        unexpected(&l, rc);
 }
 
 void user_looks_on(const struct process *p)
 {
-    if (p->closed || world.recipe == SEMAPHORE)
-        return;
-    switch (choose(3)) {
-    case 0:
-        list(p);
-        break;
-    case 1:
-        revoke(p);
-        break;
-    default:
-        break_one(p);
-    }
+    static void (*const ways[])(const struct process *) = { list, revoke,
+                                                            break_one };
+
+    if (!p->closed && world.recipe != SEMAPHORE)
+        ways[choose(3)](p);
 }

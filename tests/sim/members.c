@@ -6,11 +6,6 @@
 #include "frontend.h"
 #include "oracle.h"
 
-static struct pipe *pipe_of(int from, int to)
-{
-    return &ensemble.links[from][to].pipe;
-}
-
 static bool reach(int a, int b)
 {
     return pipe_of(a, b)->stalls == 0 && pipe_of(b, a)->stalls == 0 &&
@@ -53,13 +48,6 @@ static void lose_leader(int number, enum role role)
     look_soon((1 + choose(200)) * MS);
 }
 
-static void note(int64_t *last, int64_t *late_at)
-{
-    if (sim_now - *last > ensemble.gap)
-        *late_at = sim_now;
-    *last = sim_now;
-}
-
 static void on_ping(void *arg, uint64_t joins)
 {
     struct replica *r = arg;
@@ -68,7 +56,9 @@ static void on_ping(void *arg, uint64_t joins)
         r != &ensemble.replicas[ensemble.leader])
         return;
     if (r->paused == 0) {
-        note(&ensemble.pinged, &ensemble.late_at);
+        if (sim_now - ensemble.pinged > ensemble.gap)
+            ensemble.late_at = sim_now;
+        ensemble.pinged = sim_now;
         leader_send(PING, 0, NULL);
     }
     events_at(sim_now + ensemble.tick / 2, on_ping, arg, joins);
@@ -115,22 +105,14 @@ static void desert(struct replica *old, int64_t len)
 /* A replica that was absent has a log of an older epoch, which loses every
  * election to logs of this one: its transactions beyond this leader's log never
  * count. */
-static void cut_logs(int64_t len)
-{
-    for (int i = 0; i < REPLICAS; i++) {
-        if (ensemble.replicas[i].logged > len)
-            ensemble.replicas[i].logged = len;
-    }
-}
-
 static void lead(int number)
 {
     struct replica *r = &ensemble.replicas[number];
 
     world_trace("replica %d: leads, with %lld of %lld", number,
                 (long long)r->logged, (long long)ensemble.log_len);
-    world_assert(r->logged >= ensemble.committed,
-                 "a leader without all that is committed");
+    WRONG_IF(r->logged < ensemble.committed,
+             "a leader without all that is committed");
     if (ensemble.leader != NO_REPLICA)
         desert(&ensemble.replicas[ensemble.leader], r->logged);
     ensemble.leader = number;
@@ -139,18 +121,17 @@ static void lead(int number)
     ensemble.syncs = NULL;
     ensemble.late_syncs = NULL;
     ensemble.log_len = r->logged;
-    cut_logs(ensemble.log_len);
+    for (int i = 0; i < REPLICAS; i++) {
+        if (ensemble.replicas[i].logged > ensemble.log_len)
+            ensemble.replicas[i].logged = ensemble.log_len;
+    }
     tree_truncate(ensemble.log_len);
     r->role = LEADING;
     r->proposes = false;
     r->joins++;
     ensemble.pinged = sim_now;
-    while (ensemble.committed < ensemble.log_len) {
-        int64_t version = ++ensemble.committed;
-
-        txn_committed(version);
-        oracle_committed(version, &ensemble_log[version]);
-    }
+    while (ensemble.committed < ensemble.log_len)
+        txn_committed(++ensemble.committed);
     tree_truncate(ensemble.log_len); /* nothing is only proposed */
     replica_apply(number, ensemble.committed);
     sessions_begin();
@@ -238,11 +219,9 @@ static void notice(int number, int64_t delay)
               ensemble.replicas[number].joins);
 }
 
-static void on_resume(void *arg, uint64_t tag)
+static void on_resume(void *pipe, uint64_t tag)
 {
-    struct pipe *p = arg;
-
-    pipe_resume(p);
+    pipe_resume(pipe);
     look_soon((1 + choose(100)) * MS);
 }
 
@@ -305,10 +284,9 @@ void ensemble_crash(int replica, int64_t duration)
 static void on_continue(void *arg, uint64_t tag)
 {
     struct replica *r = arg;
-    int number = (int)(r - ensemble.replicas);
 
     r->paused--;
-    server_pause(number, false);
+    server_pause((int)(r - ensemble.replicas), false);
 }
 
 void ensemble_pause(int replica, int64_t duration)
@@ -320,10 +298,10 @@ void ensemble_pause(int replica, int64_t duration)
     ensemble.replicas[replica].paused++;
     server_pause(replica, true);
     for (int other = 0; other < PLACES; other++) {
-        if (other != replica)
-            stall(other, replica, duration);
-        if (other != replica)
-            notice(other, ensemble.sync_limit);
+        if (other == replica)
+            continue;
+        stall(other, replica, duration);
+        notice(other, ensemble.sync_limit);
     }
     events_at(sim_now + duration, on_continue, &ensemble.replicas[replica], 0);
 }

@@ -15,31 +15,21 @@ static OF_SCHEDULE int attempt_count;
 /* Since when somebody waits and nobody holds; or 0. */
 static OF_SCHEDULE int64_t wanted_since;
 
-/* The leader has heard of the process from its server only, for a timeout. */
-static bool is_idle(int process)
+struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
 {
+    struct attempt *a = ARENA_NEW(
+        struct attempt, .next = attempts, .number = ++attempt_count,
+        .process = process, .shared = shared, .asked = sim_now, .idle = true,
+        .stopped = process_stopped_for(process),
+        .deadline = timeout_ms < 0 ? INT64_MAX : sim_now + timeout_ms * MS);
+
+    attempts = a;
     for (int i = 0; i < ensemble.session_count; i++) {
         const struct session *s = &ensemble.sessions[i];
 
         if (s->process == process && sim_now - s->used <= world.timeout)
-            return false;
+            a->idle = false;
     }
-    return true;
-}
-
-struct attempt *oracle_asked(int process, bool shared, int64_t timeout_ms)
-{
-    struct attempt *a = arena_new(sizeof(*a));
-
-    a->next = attempts;
-    attempts = a;
-    a->number = ++attempt_count;
-    a->process = process;
-    a->shared = shared;
-    a->asked = sim_now;
-    a->idle = is_idle(process);
-    a->stopped = process_stopped_for(process);
-    a->deadline = timeout_ms < 0 ? INT64_MAX : sim_now + timeout_ms * MS;
     world_trace("process %d: attempt %d, %s, %lld ms", process, a->number,
                 shared ? "shared" : "exclusive", (long long)timeout_ms);
     return a;
@@ -67,13 +57,6 @@ bool oracle_was_written(const char *path, const char *data, int64_t after)
         }
     }
     return false;
-}
-
-/* A node that stays is nobody's when it has been given back. */
-static bool is_held(const struct attempt *a)
-{
-    return a->told > 0 && a->rc == ZKR_OK && is_there(a->node) &&
-           !(a->over && world.processes[a->process].stays.ms != 0);
 }
 
 bool oracle_is_handed_on(const struct attempt *a)
@@ -122,11 +105,6 @@ static bool is_given_back(const struct attempt *b)
            (grant != NULL && zkr_grant_state(grant) == ZKR_GRANT_RELEASED);
 }
 
-static bool is_passed_on(const struct attempt *b, const struct node *to)
-{
-    return b->node->session == to->session && is_given_back(b);
-}
-
 bool oracle_is_lease(const struct node *n)
 {
     return strstr(n->name, "-lease-") != NULL;
@@ -154,7 +132,8 @@ static void check_exclusion(const struct attempt *a)
         if (b->told == 0 || b->rc != ZKR_OK || !conflict(a, b) ||
             oracle_is_handed_on(b))
             continue;
-        WRONG_IF(is_there(b->node) && !is_passed_on(b, a->node),
+        WRONG_IF(is_there(b->node) && (b->node->session != a->node->session ||
+                                       !is_given_back(b)),
                  "P1: attempt %d is granted %s while attempt %d has %s",
                  a->number, a->node->path, b->number, b->node->path);
         WRONG_IF(b->token >= a->token,
@@ -163,12 +142,6 @@ static void check_exclusion(const struct attempt *a)
                  a->number, (long long)a->token, b->number,
                  (long long)b->token);
     }
-}
-
-/* The part that tells kazoo's names apart, and the same for Curator's. */
-static size_t tag_len(const struct node *n)
-{
-    return strncmp(n->name, "_c_", 3) == 0 ? 39 : 32;
 }
 
 static bool parse(const struct node *n, bool *ret_shared, int64_t *ret_seq)
@@ -194,48 +167,38 @@ static bool parse(const struct node *n, bool *ret_shared, int64_t *ret_seq)
     return false;
 }
 
+/* The part that tells Curator's names apart, and the same for kazoo's. */
 static bool same_tag(const struct node *a, const struct node *b)
 {
-    return strncmp(a->name, b->name, tag_len(a)) == 0;
+    size_t len = strncmp(a->name, "_c_", 3) == 0 ? 39 : 32;
+
+    return strncmp(a->name, b->name, len) == 0;
 }
 
-/* Counts only contenders that were there before. A reader can come later to the
- * place of a writer: while the writer holds, nobody else is granted; when it
- * has gone, the reader is not. Numbers below zero come when they are used
- * up. */
-static bool is_ahead(const struct node *n, int64_t seq, const struct attempt *a,
-                     int64_t mine)
+static const struct attempt *granted_by(const struct node *n)
 {
-    return n->czxid < a->node->czxid && (seq < 0 || seq <= mine);
+    const struct attempt *a = attempts;
+
+    while (a != NULL && a->node != n)
+        a = a->next;
+    return a;
 }
 
 /* It is of the same session, and was given back, or was never granted: then it
  * has been given up. If it is granted later, its token is too low. */
 static bool is_given_up(const struct node *n, const struct node *next)
 {
-    if (n->session != next->session)
-        return false;
-    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
-        if (b->node == n)
-            return is_given_back(b);
-    }
-    return true;
-}
+    const struct attempt *a = granted_by(n);
 
-static bool is_granted(const struct node *n)
-{
-    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
-        if (b->node == n)
-            return true;
-    }
-    return false;
+    return n->session == next->session && (a == NULL || is_given_back(a));
 }
 
 /* A reader that comes to the place of its writer, whose node has gone, perhaps
  * with the directory: it has not been granted the lock, and will not be. */
 static bool is_stray(const struct node *n, bool is_shared, int64_t number)
 {
-    if (!is_shared || n->in_parent == (int32_t)(number + 1) || is_granted(n))
+    if (!is_shared || n->in_parent == (int32_t)(number + 1) ||
+        granted_by(n) != NULL)
         return false;
     for (const struct node *w = n->parent->children; w != NULL;
          w = w->next_sibling) {
@@ -249,6 +212,10 @@ static bool is_stray(const struct node *n, bool is_shared, int64_t number)
     return true;
 }
 
+/* Counts only contenders that were there before. A reader can come later to the
+ * place of a writer: while the writer holds, nobody else is granted; when it
+ * has gone, the reader is not. Numbers below zero come when they are used
+ * up. */
 static void check_order(const struct attempt *a)
 {
     bool shared;
@@ -264,7 +231,7 @@ static void check_order(const struct attempt *a)
         int64_t seq;
 
         if (n == a->node || !is_there(n) || !parse(n, &shared, &seq) ||
-            !is_ahead(n, seq, a, mine) || (shared && a->shared) ||
+            n->czxid >= a->node->czxid || seq > mine || (shared && a->shared) ||
             !oracle_heeds(a, n) || same_tag(n, a->node) ||
             is_given_up(n, a->node) || is_stray(n, shared, seq) ||
             (a->beside != NULL && a->beside->node == n))
@@ -315,7 +282,7 @@ static bool is_expected(const struct attempt *a, int rc)
     return ONE_OF(rc, ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED,
                   ZKR_EBUSY, ZKR_ELOST, ZKR_ENOMEM /* of a client */,
                   ZKR_ZOPERATIONTIMEOUT, ZKR_ZCONNECTIONLOSS) ||
-           (rc == ZKR_ZNOAUTH && acls_used()) ||
+           (rc == ZKR_ZNOAUTH && acls.denials > 0) ||
            (rc == ZKR_EDEADLK && a->upgrade) ||
            (rc == ZKR_EEXHAUSTED && world.recipe != UNFAIR) ||
            (world.processes[a->process].gives_up && zkr_error_is_transient(rc));
@@ -353,13 +320,6 @@ void oracle_in_time(const char *what, const struct call *call, int64_t limit)
              (long long)(late / MS));
 }
 
-/* Others may delete nodes at any time; but as long as the library says that a
- * lock is held, the servers must not have ended its session by themselves. */
-static bool is_expired(const struct node *n)
-{
-    return !is_there(n) && n->cause == BY_EXPIRY;
-}
-
 /* A lease assumes at the first lock of an idle session that the link from its
  * server to the leader has not stalled. It has: the leader had polled the
  * session when the lock was granted. */
@@ -394,20 +354,23 @@ void oracle_handed_on(const struct attempt *a)
              a->node->path);
 }
 
+/* Others may delete nodes at any time; but as long as the library says that a
+ * lock is held, the servers must not have ended its session by themselves. */
 void oracle_checked(struct attempt *a, int rc)
 {
     int64_t until = zkr_grant_valid_until(a->grant) * MS;
 
     if (until > a->promised)
         a->promised = until;
-    WRONG_IF(rc == ZKR_OK && is_expired(a->node) && !is_exempt(a),
+    WRONG_IF(rc == ZKR_OK && !is_there(a->node) &&
+                 a->node->cause == BY_EXPIRY && !is_exempt(a),
              "P4: attempt %d is said to be held, and %s has expired", a->number,
              a->node->path);
 }
 
 bool oracle_is_well(int process, int64_t since)
 {
-    if (client_knows(process) != CLIENT_IS_CONNECTED || acls_used())
+    if (client_knows(process) != CLIENT_IS_CONNECTED || acls.denials > 0)
         return false;
     if (since < world.calm)
         since = world.calm;
@@ -452,32 +415,22 @@ void oracle_each_grant(void (*fn)(struct attempt *a))
     }
 }
 
-static void note_gone(void)
-{
-    for (struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (a->node != NULL && a->gone_at == 0 && !is_there(a->node))
-            a->gone_at = sim_now;
-    }
-}
-
-void oracle_sent(const struct request *r, int session)
-{
-    writes_sent(r, session);
-}
-
 void oracle_committed(int64_t version, const struct txn *txn)
 {
     if (txn->kind == TXN_CREATE || txn->kind == TXN_DELETE)
         world_trace("%lld: %s is %s", (long long)version, txn->node->path,
                     txn->kind == TXN_CREATE ? "created" : "deleted");
     writes_committed(version, txn);
-    gathers_committed(txn);
-    enters_committed(version, txn);
+    gathers_committed(version, txn);
     if (txn->kind == TXN_DELETE)
         deletes_committed(attempts, txn);
-    if (txn->kind == TXN_DELETE || txn->kind == TXN_CLOSE)
-        note_gone();
-    if (txn->kind != TXN_CLOSE)
+    if (txn->kind != TXN_DELETE && txn->kind != TXN_CLOSE)
+        return;
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->node != NULL && a->gone_at == 0 && !is_there(a->node))
+            a->gone_at = sim_now;
+    }
+    if (txn->kind == TXN_DELETE)
         return;
     struct session *s = &ensemble.sessions[txn->session];
     world_trace("session %d of process %d ends, %s", txn->session, s->process,
@@ -504,9 +457,10 @@ static bool is_wanted(void)
 
     if (world.recipe == LATCH && held_by_anybody())
         return false;
-
     for (const struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (is_held(a))
+        /* a node that stays is nobody's when it has been given back */
+        if (a->told > 0 && a->rc == ZKR_OK && is_there(a->node) &&
+            !(a->over && world.processes[a->process].stays.ms != 0))
             return false;
         wanted = wanted || (a->told == 0 && a->deadline == INT64_MAX);
     }
@@ -522,34 +476,28 @@ static int64_t longest_wait(void)
 {
     int64_t others = world.timeout + 2 * world.tick;
     int64_t ours = RETRY_CAP_MS * MS + world.timeout * 3 / 4;
+    uint32_t longest_ms = 0;
 
     /* A semaphore: the turn, and then the lease. */
     int64_t claims = world.recipe == SEMAPHORE ? 2
                      : world.recipe == MULTI   ? WORLD_PATHS
                                                : 1;
 
-    return (others > ours ? others : ours) * claims;
-}
-
-/* Time for each ghost before a claim, and for one more when its own node has
- * been deleted meanwhile. The next question comes after as long a time as all
- * before it, so after a long wait it is far. */
-static int64_t patience(void)
-{
-    return world.ghosts == 0 ? 0 : (world.ghosts + 1) * 20 * world.timeout;
-}
-
-/* A waiter whose node somebody has deleted is seen by nobody, and looks again
- * when the node before it has gone: so a node that stays does so to the end. */
-static int64_t longest_stay(void)
-{
-    uint32_t longest_ms = 0;
-
+    /* A waiter whose node somebody has deleted is seen by nobody, and looks
+     * again when the node before it has gone: so a node that stays does so to
+     * the end. */
     for (int i = 0; i < world.process_count; i++) {
         if (world.processes[i].stays.ms > longest_ms)
             longest_ms = world.processes[i].stays.ms;
     }
-    return longest_ms * MS;
+
+    /* Time for each ghost before a claim, and for one more when its own node
+     * has been deleted meanwhile. The next question comes after as long a time
+     * as all before it, so after a long wait it is far. */
+    int64_t ghosts = world.ghosts == 0 ? 0 : world.ghosts + 1;
+
+    return (others > ours ? others : ours) * claims + longest_ms * MS +
+           ghosts * 20 * world.timeout;
 }
 
 void oracle_step(void)
@@ -560,8 +508,7 @@ void oracle_step(void)
         wanted_since = 0;
     else if (wanted_since == 0)
         wanted_since = sim_now;
-    else if (sim_now - wanted_since >
-             longest_wait() + longest_stay() + patience())
+    else if (sim_now - wanted_since > longest_wait())
         world_fail(
             "P6: nobody holds the lock, and who waits is not granted it");
 }

@@ -68,8 +68,6 @@ bool oracle_is_well(int process, int64_t since);
  * so many requests. */
 void oracle_verified(const struct attempt *a, uint64_t requests);
 
-/* The client is given a request, by a process whose session has that number. */
-void oracle_sent(const struct request *r, int session);
 void oracle_committed(int64_t version, const struct txn *txn);
 /* To be called after every event. */
 void oracle_step(void);
@@ -123,13 +121,14 @@ const struct node *held_against(const struct attempt *a);
  * of the user, which may be NULL. */
 void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
                    void *user);
-void told_of_session(int process, zkr_session *session, zkr_session_fn fn,
-                     void *user, zkr_listener **ret_listener);
+void told_of_session(struct process *p, zkr_session_fn fn, void *user);
 
 /* The listener of that grant, or session, is about to be removed, and then it
  * has been: from then on it must not be called. */
 void told_ends(const void *object);
 void told_ended(const void *object);
+void told_free_grant(zkr_grant *grant);
+void told_free_listener(struct process *p);
 
 /* To be called when nothing is under way: every change must have been
  * reported. */
@@ -171,40 +170,24 @@ void writes_end(void);
 /* A user watches something, or stops to watch something. */
 void user_follows(struct process *p);
 
-/* Tells whether what all watches have told last is what their servers show. */
-bool follows_agree(void);
-
-/* Says which does not, and fails. */
-void follows_fail(void);
+/* Tells whether what all watches have told last is what their servers show, or
+ * fails. */
+bool follows_agree(bool must);
 
 /* Frees the watches of a process. */
 void follows_end(const struct process *p);
 
-/* -- gathers.c: users who count, and who wait at a barrier ----------------- */
-
-/* A user adds to the counter, or sets the barrier, removes it, or waits, or
- * wants to meet others at the double barrier. */
-void user_gathers(struct process *p);
-
-/* The result of a call of one of them must be one of those that are
- * documented. */
-void gathers_check(const struct process *p, const char *what, int rc);
-
-void gathers_committed(const struct txn *txn);
-void gathers_end(void);
-
-/* -- enters.c: users who enter a double barrier and leave it --------------- */
+/* -- gathers.c: users who count, and who meet at barriers ------------------ */
 
 #define DOUBLE_PATH "/locks/both"
 
-/* A user wants to meet others: from now on users come to the barrier. */
-void enters_begin(void);
-/* Tells whether there is a double barrier. */
-bool enters_begun(void);
-/* Tells whether it has fewer users than it is for. */
-bool enters_wanted(void);
-
-/* A user enters, and leaves, up to three times. */
+/* A user adds to the counter, or sets the barrier, removes it, or waits, or
+ * wants to meet others: from then on users come to the double barrier. */
+void user_gathers(struct process *p);
+/* Tells whether they do. */
+bool gathers_at_both(void);
+/* A user enters, and leaves, up to three times, unless there are enough. */
 void user_enters(struct process *p);
 
-void enters_committed(int64_t version, const struct txn *txn);
+void gathers_committed(int64_t version, const struct txn *txn);
+void gathers_end(void);

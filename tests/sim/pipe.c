@@ -7,12 +7,6 @@
 #include "choices.h"
 #include "events.h"
 
-void pipe_init(struct pipe *p, void (*deliver)(void *, const struct message *),
-               void *owner)
-{
-    *p = (struct pipe){ .deliver = deliver, .owner = owner };
-}
-
 int64_t pipe_slow_until;
 
 /* The most, later on. */
@@ -35,13 +29,10 @@ static void on_due(void *arg, uint64_t tag);
 
 static void schedule(struct pipe *p)
 {
-    int64_t due;
-
     if (p->scheduled || p->stalls > 0 || p->first == NULL)
         return;
-    due = p->first->due;
     p->scheduled = true;
-    events_at(due > sim_now ? due : sim_now, on_due, p, 0);
+    events_at(p->first->due > sim_now ? p->first->due : sim_now, on_due, p, 0);
 }
 
 static void on_due(void *arg, uint64_t tag)
@@ -61,16 +52,14 @@ static void on_due(void *arg, uint64_t tag)
 
 void pipe_send(struct pipe *p, int kind, int64_t number, void *body)
 {
-    struct message *m = arena_new(sizeof(*m));
+    int64_t due = sim_now + p->distance + delay();
 
-    m->due = sim_now + p->distance + delay();
-    if (m->due < p->last_due)
-        m->due = p->last_due;
-    p->last_due = m->due;
-    m->kind = kind;
-    m->number = number;
-    m->body = body;
-    APPEND(p->first, m, next);
+    if (p->last_due < due)
+        p->last_due = due;
+    APPEND(p->first,
+           ARENA_NEW(struct message, .due = p->last_due, .kind = kind,
+                     .number = number, .body = body),
+           next);
     schedule(p);
 }
 

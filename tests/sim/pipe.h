@@ -24,8 +24,6 @@ struct pipe {
     void *owner;
 };
 
-void pipe_init(struct pipe *p, void (*deliver)(void *, const struct message *),
-               void *owner);
 void pipe_send(struct pipe *p, int kind, int64_t number, void *body);
 /* Messages under way wait, and go on after as many calls of pipe_resume(). */
 void pipe_stall(struct pipe *p);

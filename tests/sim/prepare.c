@@ -7,7 +7,7 @@
 
 static struct txn *propose(enum txn_kind kind, struct request *r)
 {
-    world_assert(ensemble.log_len + 1 < LOG_MAX, "the log is full");
+    WRONG_IF(ensemble.log_len + 1 >= LOG_MAX, "the log is full");
     struct txn *txn = &ensemble_log[++ensemble.log_len];
     *txn = (struct txn){ .kind = kind,
                          .zxid = ((int64_t)ensemble.epoch << 32) |
@@ -19,15 +19,10 @@ static struct txn *propose(enum txn_kind kind, struct request *r)
     return txn;
 }
 
-static void send(void)
-{
-    leader_send(PROPOSAL, ensemble.log_len, NULL);
-}
-
 static void refuse(struct request *r, int rc)
 {
     propose(TXN_ERROR, r)->rc = rc;
-    send();
+    leader_send(PROPOSAL, ensemble.log_len, NULL);
 }
 
 static void delete_node(struct node *n, enum cause cause)
@@ -91,7 +86,7 @@ static int prepare_create(struct request *r)
     parent->cversion_proposed = n->in_parent;
     parent->proposed++;
     ensemble_log[ensemble.log_len].node = n;
-    send();
+    leader_send(PROPOSAL, ensemble.log_len, NULL);
     return ZKR_OK;
 }
 
@@ -101,46 +96,35 @@ static bool is_expected(int32_t expected, const struct node *n)
            expected - 1 == tree_data(n, ensemble.log_len)->number;
 }
 
-/* A member of a double barrier deletes its node once. */
-static bool leaves(const struct node *n)
-{
-    return strcmp(n->parent->path, DOUBLE_PATH) == 0;
-}
-
-static bool is_permitted(const struct request *r, const struct node *n,
-                         int type)
-{
-    if (type == ZKR__ZK_DELETE)
-        return acls_permit(r->session, n->parent, ZKR_PERMISSION_DELETE,
-                           leaves(n));
-    if (type == ZKR__ZK_SET)
-        return acls_permit(r->session, n, ZKR_PERMISSION_WRITE, false);
-    return acls_permit(r->session, n, ZKR_PERMISSION_READ, false);
-}
-
 static int prepare_change(struct request *r)
 {
     struct node *n = tree_find(r->path, ensemble.log_len);
     int type = type_of(r);
+    bool deletes = type == ZKR__ZK_DELETE;
 
     if (n == NULL)
         return ZKR_ZNONODE;
-    if (!is_permitted(r, n, type))
+    /* a member of a double barrier deletes its node once */
+    if (!acls_permit(r->session, deletes ? n->parent : n,
+                     deletes               ? ZKR_PERMISSION_DELETE
+                     : type == ZKR__ZK_SET ? ZKR_PERMISSION_WRITE
+                                           : ZKR_PERMISSION_READ,
+                     deletes && strcmp(n->parent->path, DOUBLE_PATH) == 0))
         return ZKR_ZNOAUTH;
     if (!is_expected(r->expected, n))
         return ZKR_ZBADVERSION;
-    if (type == ZKR__ZK_DELETE && tree_count_children(n, ensemble.log_len) > 0)
+    if (deletes && tree_count_children(n, ensemble.log_len) > 0)
         return ZKR_ZNOTEMPTY;
-    propose(type == ZKR__ZK_DELETE ? TXN_DELETE
-            : type == ZKR__ZK_SET  ? TXN_SET
-                                   : TXN_CHECK,
+    propose(deletes               ? TXN_DELETE
+            : type == ZKR__ZK_SET ? TXN_SET
+                                  : TXN_CHECK,
             r)
         ->node = n;
-    if (type == ZKR__ZK_DELETE)
+    if (deletes)
         delete_node(n, r->session == n->session ? BY_CLIENT : BY_OPERATOR);
     else if (type == ZKR__ZK_SET)
         tree_set(n, ensemble.log_len, r->data, r->data_len);
-    send();
+    leader_send(PROPOSAL, ensemble.log_len, NULL);
     return ZKR_OK;
 }
 
@@ -155,21 +139,14 @@ static int check(const struct request *r, const struct checked *checked)
     return is_expected(checked->expected, n) ? ZKR_OK : ZKR_ZBADVERSION;
 }
 
-static int check_all(struct request *r)
-{
-    for (r->failed = 0; r->failed < r->check_count; r->failed++) {
-        int rc = check(r, &r->checks[r->failed]);
-
-        if (rc != ZKR_OK)
-            return rc;
-    }
-    return ZKR_OK;
-}
-
 static void prepare_write(struct request *r)
 {
-    int rc = check_all(r);
+    int rc = ZKR_OK;
 
+    r->failed = 0;
+    while (r->failed < r->check_count &&
+           (rc = check(r, &r->checks[r->failed])) == ZKR_OK)
+        r->failed++;
     if (rc == ZKR_OK)
         rc = type_of(r) == ZKR__ZK_CREATE ? prepare_create(r)
                                           : prepare_change(r);
@@ -191,7 +168,7 @@ static void close_session(int session, enum cause cause, struct request *r)
         if (n->session == session && tree_has(n, ensemble.log_len))
             delete_node(n, cause);
     }
-    send();
+    leader_send(PROPOSAL, ensemble.log_len, NULL);
 }
 
 static int check_session(const struct request *r)
@@ -216,7 +193,7 @@ void leader_prepare(struct request *r)
         s->opened = ensemble.log_len;
         s->owner = r->replica;
         session_touch(r->session);
-        send();
+        leader_send(PROPOSAL, ensemble.log_len, NULL);
         return;
     }
     if (r->type == REQUEST_CLOSE) {
@@ -236,21 +213,16 @@ void leader_prepare(struct request *r)
 void txn_committed(int64_t version)
 {
     const struct txn *txn = &ensemble_log[version];
-    struct node *parent;
 
-    if (txn->kind != TXN_CREATE)
-        return;
-    parent = txn->node->parent;
-    if (parent->proposed > 0)
-        parent->proposed--;
-    if (txn->node->in_parent > parent->cversion)
-        parent->cversion = txn->node->in_parent;
-}
+    if (txn->kind == TXN_CREATE) {
+        struct node *parent = txn->node->parent;
 
-/* Sessions end at ticks only. */
-static int64_t bucket(int64_t instant)
-{
-    return (instant / ensemble.tick + 1) * ensemble.tick;
+        if (parent->proposed > 0)
+            parent->proposed--;
+        if (txn->node->in_parent > parent->cversion)
+            parent->cversion = txn->node->in_parent;
+    }
+    oracle_committed(version, txn);
 }
 
 static void look_at(struct session *s, int64_t instant, uint64_t joins);
@@ -271,16 +243,6 @@ static void on_close(void *arg, uint64_t joins)
         close_session((int)(s - ensemble.sessions), BY_EXPIRY, NULL);
 }
 
-/* In between it is touched, and writes, as if it lived on. */
-static void poll_session(struct session *s, uint64_t joins)
-{
-    s->polled = sim_now;
-    if (ensemble.pass == 0)
-        on_close(s, joins);
-    else
-        events_at(sim_now + ensemble.pass, on_close, s, joins);
-}
-
 void sessions_close_polled(void)
 {
     for (int i = 0; i < ensemble.session_count; i++) {
@@ -299,12 +261,16 @@ static void on_expiry(void *arg, uint64_t joins)
     if (!leads_still(joins) || s->polled || s->closing ||
         s->looked_at != sim_now)
         return;
-    if (s->expires > sim_now)
-        look_at(s, s->expires, joins);
-    else if (leader->paused > 0)
-        look_at(s, sim_now + 20 * MS, joins);
-    else
-        poll_session(s, joins);
+    if (s->expires > sim_now || leader->paused > 0) {
+        look_at(s, s->expires > sim_now ? s->expires : sim_now + 20 * MS,
+                joins);
+        return;
+    }
+    s->polled = sim_now;
+    if (ensemble.pass == 0)
+        on_close(s, joins);
+    else /* in between it is touched, and writes, as if it lived on */
+        events_at(sim_now + ensemble.pass, on_close, s, joins);
 }
 
 static void look_at(struct session *s, int64_t instant, uint64_t joins)
@@ -318,13 +284,13 @@ void session_touch(int session)
 {
     struct session *s = &ensemble.sessions[session];
     uint64_t joins = ensemble.replicas[ensemble.leader].joins;
-    int64_t expires = bucket(sim_now + s->timeout);
 
     if (s->closing || s->opened == 0)
         return;
-    s->expires = expires;
-    if (s->looked_at == 0 || s->looked_at > expires)
-        look_at(s, expires, joins << 8 | (uint64_t)ensemble.leader);
+    /* sessions end at ticks only */
+    s->expires = ((sim_now + s->timeout) / ensemble.tick + 1) * ensemble.tick;
+    if (s->looked_at == 0 || s->looked_at > s->expires)
+        look_at(s, s->expires, joins << 8 | (uint64_t)ensemble.leader);
 }
 
 void sessions_begin(void)
@@ -349,7 +315,7 @@ int ensemble_new_session(int process, int64_t timeout)
 {
     int number = ensemble.session_count++;
 
-    world_assert(number < SESSIONS_MAX, "too many sessions");
+    WRONG_IF(number >= SESSIONS_MAX, "too many sessions");
     ensemble.sessions[number] = (struct session){ .process = process,
                                                   .timeout = timeout,
                                                   .owner = NO_REPLICA };

@@ -31,8 +31,7 @@ static void free_locks(struct several *s)
     zkr_multi_lock *lock = s->lock;
 
     s->lock = NULL;
-    while (s->inside > 0)
-        (void)fiber_wait(&s->inside, INT64_MAX);
+    FIBER_UNTIL(s->inside == 0, &s->inside);
     zkr_multi_lock_free(lock);
     for (size_t i = 0; i < s->count; i++) {
         zkr_mutex_free(s->mutexes[i]);
@@ -40,29 +39,19 @@ static void free_locks(struct several *s)
     }
 }
 
-static int make_mutexes(struct several *s)
-{
-    const struct process *p = s->thread->process;
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    int rc = ZKR_OK;
-
-    opts.flags = s->thread->flags;
-    for (size_t i = 0; i < s->count && rc == ZKR_OK; i++)
-        rc = zkr_mutex_new(p->session, process_sees(p, s->paths[i]), &opts,
-                           &s->mutexes[i]);
-    return rc;
-}
-
 static int make_locks(struct several *s)
 {
+    const struct process *p = s->thread->process;
     struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     bool reversed = choose(2) == 0;
 
     if (one_in(3))
         opts.flags = ZKR_FAIL_ON_SESSION_LOSS;
-    int rc = zkr_multi_lock_new(s->thread->process->session, &opts, &s->lock);
-    if (rc == ZKR_OK)
-        rc = make_mutexes(s);
+    int rc = zkr_multi_lock_new(p->session, &opts, &s->lock);
+    opts.flags = s->thread->flags;
+    for (size_t i = 0; i < s->count && rc == ZKR_OK; i++)
+        rc = zkr_mutex_new(p->session, process_sees(p, s->paths[i]), &opts,
+                           &s->mutexes[i]);
     for (size_t i = 0; i < s->count && rc == ZKR_OK; i++)
         rc = zkr_multi_lock_add(
             s->lock, s->mutexes[reversed ? s->count - 1 - i : i], NULL);
@@ -71,20 +60,6 @@ static int make_locks(struct several *s)
     WRONG_IF(rc != ZKR_OK && rc != ZKR_ENOMEM,
              "a multi-lock cannot be made: %d", rc);
     return rc;
-}
-
-/* Two of the paths, or all. */
-static struct several *new_several(struct thread *t)
-{
-    struct several *s = arena_new(sizeof(*s));
-    size_t left_out = choose(WORLD_PATHS + 1);
-
-    s->thread = t;
-    for (size_t i = 0; i < WORLD_PATHS; i++) {
-        if (i != left_out)
-            s->paths[s->count++] = world_paths[i];
-    }
-    return s;
 }
 
 /* -- an acquire ----------------------------------------------------------- */
@@ -179,58 +154,24 @@ static void acquire_all(struct several *s)
 
 /* -- acquires without a waiting thread, several at once -------------------- */
 
-/* A callback cannot wait. */
-static void refused_inside(struct several *s)
-{
-    zkr_grant *unused[WORLD_PATHS];
-    int64_t began = sim_now;
-
-    if (s->lock == NULL)
-        return;
-    s->inside++;
-    int rc = zkr_multi_lock_acquire(s->lock, -1, unused);
-    s->inside--;
-    fiber_wake(&s->inside);
-    WRONG_IF((rc != ZKR_EDEADLK && rc != ZKR_ECLOSED && rc != ZKR_ENOMEM) ||
-                 sim_now != began,
-             "a callback waits for a multi-lock: %d", rc);
-}
-
 static void on_all(int rc, zkr_grant *const *grants, size_t count, void *user)
 {
     struct chain *c = user;
+    struct several *s = c->of;
+    zkr_grant *unused[WORLD_PATHS];
 
-    WRONG_IF(count != (rc == ZKR_OK ? c->of->count : 0),
+    WRONG_IF(count != (rc == ZKR_OK ? s->count : 0),
              "a multi-lock ends with %d, and %zu grants", rc, count);
     tell(c, rc, grants);
-    if (one_in(8))
-        refused_inside(c->of);
+    if (one_in(8) && s->lock != NULL) {
+        int64_t began = sim_now;
+
+        s->inside++;
+        user_is_refused_inside(zkr_multi_lock_acquire(s->lock, -1, unused),
+                               began, &s->inside);
+    }
     c->asked.told = true;
-    fiber_wake(&c->of->thread->bursts);
-}
-
-static void ask_one(struct several *s, struct chain *c)
-{
-    int64_t timeout_ms = user_timeout();
-
-    ask_oracle(c, s, timeout_ms);
-    int rc = zkr_multi_lock_acquire_async(s->lock, timeout_ms, on_all, c,
-                                          &c->asked.request);
-    if (rc == ZKR_OK)
-        return;
-    tell(c, rc, NULL);
-    c->asked.told = true;
-}
-
-static void give_up_some(struct several *s, const struct chain *one)
-{
-    user_pauses(7);
-    if (one_in(3))
-        (void)zkr_lockable_cancel(s->lock);
-    else if (one_in(3))
-        free_locks(s);
-    else if (one->asked.request != NULL)
-        (void)zkr_request_cancel(one->asked.request);
+    fiber_wake(&s->thread->bursts);
 }
 
 static void ask_for_all(struct several *s)
@@ -239,10 +180,27 @@ static void ask_for_all(struct several *s)
     struct chain *all = arena_new(count * sizeof(*all));
     struct chain *c;
 
-    for (uint32_t i = 0; i < count; i++)
-        ask_one(s, &all[i]);
-    if (one_in(3))
-        give_up_some(s, &all[choose(count)]);
+    for (c = all; c < all + count; c++) {
+        int64_t timeout_ms = user_timeout();
+
+        ask_oracle(c, s, timeout_ms);
+        int rc = zkr_multi_lock_acquire_async(s->lock, timeout_ms, on_all, c,
+                                              &c->asked.request);
+        if (rc == ZKR_OK)
+            continue;
+        tell(c, rc, NULL);
+        c->asked.told = true;
+    }
+    if (one_in(3)) {
+        c = &all[choose(count)];
+        user_pauses(7);
+        if (one_in(3))
+            (void)zkr_lockable_cancel(s->lock);
+        else if (one_in(3))
+            free_locks(s);
+        else if (c->asked.request != NULL)
+            (void)zkr_request_cancel(c->asked.request);
+    }
     /* another may wait for what it has */
     while ((c = user_awaits_one(s->thread, all, sizeof(*all), count)) != NULL) {
         if (c->rc == ZKR_OK)
@@ -252,42 +210,37 @@ static void ask_for_all(struct several *s)
 
 /* -- one by one ----------------------------------------------------------- */
 
-static int acquire_next(struct several *s, size_t i, struct chain *c)
-{
-    int64_t timeout_ms = user_timeout();
-
-    c->attempts[i] = user_asks(s->thread, false, timeout_ms);
-    int rc = zkr_mutex_acquire(s->mutexes[i], timeout_ms, &c->grants[i]);
-    oracle_told(c->attempts[i], rc, c->grants[i]);
-    return rc;
-}
-
 static void acquire_one_by_one(struct several *s)
 {
     struct chain c = { .of = s };
-    size_t n = 0;
+    size_t n;
 
-    while (n < s->count && acquire_next(s, n, &c) == ZKR_OK)
-        n++;
+    for (n = 0; n < s->count; n++) {
+        int64_t timeout_ms = user_timeout();
+
+        c.attempts[n] = user_asks(s->thread, false, timeout_ms);
+        int rc = zkr_mutex_acquire(s->mutexes[n], timeout_ms, &c.grants[n]);
+        oracle_told(c.attempts[n], rc, c.grants[n]);
+        if (rc != ZKR_OK)
+            break;
+    }
     while (n-- > 0)
         user_holds(s->thread, c.attempts[n], c.grants[n], true);
 }
 
 void user_needs_several(struct thread *t)
 {
-    struct several *s = new_several(t);
+    static void (*const ways[])(struct several *) = { acquire_all, ask_for_all,
+                                                      acquire_one_by_one };
+    struct several *s = ARENA_NEW(struct several, .thread = t);
+    size_t left_out = choose(WORLD_PATHS + 1); /* at WORLD_PATHS: none */
 
+    for (size_t i = 0; i < WORLD_PATHS; i++) {
+        if (i != left_out)
+            s->paths[s->count++] = world_paths[i];
+    }
     if (make_locks(s) != ZKR_OK)
         return;
-    switch (choose(3)) {
-    case 0:
-        acquire_all(s);
-        break;
-    case 1:
-        ask_for_all(s);
-        break;
-    default:
-        acquire_one_by_one(s);
-    }
+    ways[choose(3)](s);
     free_locks(s);
 }

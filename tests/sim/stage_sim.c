@@ -10,20 +10,16 @@
 
 struct world world;
 
-bool world_may_preempt(void)
-{
-    return false;
-}
-
 void world_trace(const char *format, ...)
 {
 }
 
-void world_assert(bool condition, const char *text)
+void world_fail(const char *format, ...)
 {
-    if (condition)
-        return;
-    (void)fprintf(stderr, "%s\n", text);
+    va_list args;
+
+    va_start(args, format);
+    (void)vfprintf(stderr, format, args);
     exit(1);
 }
 
@@ -35,7 +31,7 @@ void oracle_committed(int64_t version, const struct txn *txn)
 {
 }
 
-void oracle_sent(const struct request *r, int session)
+void writes_sent(const struct request *r, int session)
 {
 }
 
@@ -59,8 +55,8 @@ void stage_wait(bool (*done)(void))
     int64_t deadline = sim_now + 30000 * MS;
 
     while (!done())
-        world_assert(fiber_wait(&changed, deadline),
-                     "the ensemble does not do what it should");
+        WRONG_IF(!fiber_wait(&changed, deadline),
+                 "the ensemble does not do what it should");
 }
 
 const char *stage_hosts(void)

@@ -24,19 +24,6 @@ static _Noreturn void wrong(const struct attempt *a, const char *what)
                zkr_grant_state_name(zkr_grant_state(a->grant)), what);
 }
 
-static void judge_lease(const struct attempt *a,
-                        enum zkr_grant_state_kind state)
-{
-    int64_t until = zkr_grant_valid_until(a->grant) * MS;
-    bool has_lease = !world.processes[a->process].no_lease;
-
-    if (until != 0 && (!is_ours(state) || state == ZKR_GRANT_UNSURE))
-        wrong(a, "and has a lease");
-    if (has_lease && is_ours(state) && state != ZKR_GRANT_UNSURE &&
-        until + SLACK <= sim_now)
-        wrong(a, "and its lease has run out");
-}
-
 /* The state decides which calls succeed. */
 static void judge_check(const struct attempt *a,
                         enum zkr_grant_state_kind state)
@@ -57,17 +44,6 @@ static void judge_check(const struct attempt *a,
         wrong(a, zkr_strerror(rc));
 }
 
-static void judge_connection(const struct attempt *a,
-                             enum zkr_grant_state_kind state)
-{
-    enum client_knows knows = client_knows(a->process);
-
-    if (knows == CLIENT_CONNECTS && state == ZKR_GRANT_HELD)
-        wrong(a, "without a connection");
-    if (knows == CLIENT_IS_EXPIRED && is_ours(state))
-        wrong(a, "and the session has expired");
-}
-
 /* When there were no faults for so long, a doubt has ended, one way or the
  * other: there is a proof, and the next one comes before it ends. A claim whose
  * list was lost and asked for again may begin with a proof that is late. */
@@ -83,11 +59,6 @@ static bool is_settled(const struct attempt *a)
 /* Shared evidence does not bear answers that suddenly take longer than T/20
  * while the beacon stands still: there is a doubt then, for four answers. Those
  * of a client that is busy take up to 60 ms. */
-static bool is_brief(const struct attempt *a)
-{
-    return world.beacon && sim_now - a->sure_at <= world.timeout / 4;
-}
-
 static void judge_end_of_doubt(struct attempt *a,
                                enum zkr_grant_state_kind state)
 {
@@ -97,7 +68,8 @@ static void judge_end_of_doubt(struct attempt *a,
         return;
     if (a->gone_at != 0)
         wrong(a, "and its node has gone");
-    if (state != ZKR_GRANT_HELD && !is_brief(a))
+    if (state != ZKR_GRANT_HELD &&
+        !(world.beacon && sim_now - a->sure_at <= world.timeout / 4))
         wrong(a, "and nothing is wrong any more");
 }
 
@@ -107,9 +79,19 @@ static void judge_grant(struct attempt *a)
         return;
     fiber_enter_process(a->process);
     enum zkr_grant_state_kind state = zkr_grant_state(a->grant);
-    judge_lease(a, state);
+    enum client_knows knows = client_knows(a->process);
+    int64_t until = zkr_grant_valid_until(a->grant) * MS;
+    bool leased = is_ours(state) && state != ZKR_GRANT_UNSURE;
+    if (until != 0 && !leased)
+        wrong(a, "and has a lease");
+    if (leased && !world.processes[a->process].no_lease &&
+        until + SLACK <= sim_now)
+        wrong(a, "and its lease has run out");
     judge_check(a, state);
-    judge_connection(a, state);
+    if (knows == CLIENT_CONNECTS && state == ZKR_GRANT_HELD)
+        wrong(a, "without a connection");
+    if (knows == CLIENT_IS_EXPIRED && is_ours(state))
+        wrong(a, "and the session has expired");
     judge_end_of_doubt(a, state);
 }
 

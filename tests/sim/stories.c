@@ -398,10 +398,10 @@ STORY_AT_EACH(a_waiter_without_memory_for_a_ghost_is_told, 1, 30, 1,
     ensemble_kill_session(n->session);
     fiber_sleep(world.timeout / 2);
     ask(&users[WAITER]);
-    heap_refuse((uint32_t)story.instant);
+    heap_refused = (uint32_t)story.instant;
     FIBER_WHILE(!users[WAITER].told && sim_now < began + 50 * world.timeout,
                 100 * MS);
-    heap_refuse(0);
+    heap_refused = 0;
     WRONG_IF(!users[WAITER].told, "without the allocation %d it waits for ever",
              (int)story.instant);
     give_back(&users[HOLDER]);
@@ -534,7 +534,7 @@ STORY_AT_EACH(a_node_that_may_not_be_read_is_waited_for, 0, 3, 1, has_a_node)
 {
     start(&users[HOLDER]);
     story.unfair = story.instant == 2;
-    acls_be_strict(story.instant > 0);
+    acls.strict = story.instant > 0;
     acquires(&users[HOLDER]);
     acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.calm);
     start(&users[WAITER]);
@@ -990,7 +990,7 @@ STORY_THEN(a_beacon_that_is_forbidden_costs_own_writes, acquire_at_a_follower,
     static const uint32_t permissions[] = { ZKR_PERMISSION_READ,
                                             ZKR_PERMISSION_WRITE };
 
-    acls_be_strict(true); /* EXISTS is a read */
+    acls.strict = true; /* EXISTS is a read */
     (void)own_writes(world.timeout / 9);
     acls_deny(permissions[story.time], 1, WAITER, 5 * world.timeout);
     is_sure_without_it("forbidden");

@@ -86,7 +86,7 @@ static void open_session(struct user *u)
         "cannot begin: %s", zkr_error_detail());
     p->session = u->session;
     p->opened = true;
-    told_of_session(p->number, u->session, NULL, NULL, &p->listener);
+    told_of_session(p, NULL, NULL);
 }
 
 static void close_session(struct user *u)
@@ -96,9 +96,7 @@ static void close_session(struct user *u)
     zkr_mutex_free(u->mutex);
     zkr_unfair_mutex_free(u->unfair);
     p->opened = false;
-    told_ends(u->session);
-    zkr_listener_free(p->listener);
-    told_ended(u->session);
+    told_free_listener(p);
     (void)zkr_session_close(u->session);
     u->session = NULL;
     u->wanted = false;
@@ -117,9 +115,7 @@ static void end_grant(zkr_grant **grant)
 {
     oracle_over_with(*grant);
     (void)zkr_grant_release(*grant);
-    told_ends(*grant);
-    zkr_grant_free(*grant);
-    told_ended(*grant);
+    told_free_grant(*grant);
     *grant = NULL;
 }
 
@@ -262,7 +258,7 @@ void apps_start(void)
     memset(users, 0, sizeof(users));
     story.time = 0;
     if (story.beacon) {
-        (void)tree_create(tree_root(), WORLD_BEACON, 0, 0);
+        (void)tree_create(tree_root, WORLD_BEACON, 0, 0);
         ensemble_observe();
     }
     world.process_count = 3;

@@ -61,7 +61,7 @@ void zkr__mtx_done(struct zkr__mtx *mtx)
 
 static bool is_interrupted(void)
 {
-    return world_may_preempt() && fiber_self() != FIBER_NOBODY && one_in(16);
+    return world.preempt && fiber_self() != FIBER_NOBODY && one_in(16);
 }
 
 /* Another fiber runs only where this one waits, before it takes a lock and
@@ -71,14 +71,14 @@ void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
     if (is_interrupted())
         fiber_yield();
-    world_assert(!mtx->held, "a lock is taken by whoever has it");
+    WRONG_IF(mtx->held, "a lock is taken by whoever has it");
     mtx->owner = __wrap_pthread_self();
     mtx->held = true;
 }
 
 void zkr__mtx_unlock(struct zkr__mtx *mtx)
 {
-    world_assert(zkr__mtx_mine(mtx), "a lock is given back by another thread");
+    WRONG_IF(!zkr__mtx_mine(mtx), "a lock is given back by another thread");
     (void)zkr__mtx_catch_up(mtx);
     mtx->held = false;
     if (is_interrupted())
@@ -102,7 +102,7 @@ bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
 {
     bool in_time = true;
 
-    world_assert(zkr__mtx_mine(mtx), "a thread waits without the lock");
+    WRONG_IF(!zkr__mtx_mine(mtx), "a thread waits without the lock");
     if (zkr__mtx_catch_up(mtx))
         return true;
     mtx->held = false;
@@ -110,10 +110,6 @@ bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
         fiber_yield();
     else
         in_time = fiber_wait(cond, deadline);
-    if (is_interrupted())
-        fiber_yield();
-    world_assert(!mtx->held, "a lock was left taken");
-    mtx->owner = __wrap_pthread_self();
-    mtx->held = true;
+    zkr__mtx_lock(mtx);
     return in_time;
 }

@@ -113,14 +113,8 @@ WRAP(void, zkr__sm_move, (struct zkr__sm * sm, int to, const char *why))
 static struct told *add_told(int process, const zkr_session *of,
                              const struct zkr__sm *sm)
 {
-    struct told *t = arena_new(sizeof(*t));
-
-    t->next = all;
-    t->of = of;
-    t->process = process;
-    t->sm = sm;
-    all = t;
-    return t;
+    return all = ARENA_NEW(struct told, .next = all, .of = of,
+                           .process = process, .sm = sm);
 }
 
 static const char *name_of(const struct told *t, int state)
@@ -136,12 +130,10 @@ static bool is_same(const struct change *a, const struct change *b)
 
 static void check(struct told *t, struct change c)
 {
-    const struct change *due;
-
     WRONG_IF(t->ended, "process %d: a listener is told of %s after its end",
              t->process, name_of(t, c.state));
     begin(t);
-    due = t->due;
+    const struct change *due = t->due;
     t->latest = c;
     if (t->behind)
         return;
@@ -156,24 +148,20 @@ static void check(struct told *t, struct change c)
              name_of(t, due->state), (unsigned long long)due->epoch);
 }
 
-static void note_asked(struct told *t)
-{
-    WRONG_IF(t->ended, "process %d: a listener is asked after its end",
-             t->process);
-    WRONG_IF(!oracle_was_written(t->attempt->node->path, REVOKE, 0),
-             "attempt %d is asked by nobody", t->attempt->number);
-    t->asked = true;
-}
-
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *e,
                      void *user)
 {
     struct told *t = user;
 
-    if (e->kind == ZKR_GRANT_STATE_CHANGED)
+    if (e->kind == ZKR_GRANT_STATE_CHANGED) {
         check(t, (struct change){ .state = (int)e->state });
-    else
-        note_asked(t);
+    } else {
+        WRONG_IF(t->ended, "process %d: a listener is asked after its end",
+                 t->process);
+        WRONG_IF(!oracle_was_written(t->attempt->node->path, REVOKE, 0),
+                 "attempt %d is asked by nobody", t->attempt->number);
+        t->asked = true;
+    }
     if (t->grant_fn != NULL)
         t->grant_fn(grant, e, t->user);
 }
@@ -205,18 +193,18 @@ void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
              "process %d cannot listen to a grant", a->process);
 }
 
-void told_of_session(int process, zkr_session *session, zkr_session_fn fn,
-                     void *user, zkr_listener **ret_listener)
+void told_of_session(struct process *p, zkr_session_fn fn, void *user)
 {
-    struct told *t = add_told(process, session, &session->sm);
+    zkr_session *session = p->session;
+    struct told *t = add_told(p->number, session, &session->sm);
 
-    *ret_listener = NULL;
-    t->listener = ret_listener;
+    p->listener = NULL;
+    t->listener = &p->listener;
     t->session = session;
     t->session_fn = fn;
     t->user = user;
     t->present = change_of(t, session->sm.state);
-    if (zkr_session_listen(session, on_session, t, ret_listener) != ZKR_OK)
+    if (zkr_session_listen(session, on_session, t, &p->listener) != ZKR_OK)
         t->ended = true; /* no memory */
 }
 
@@ -237,44 +225,48 @@ void told_ended(const void *object)
         t->ended = t->ended || is_of(t, object);
 }
 
-/* It has handled the events that were left for it. */
-static void catch_up(struct told *t)
+void told_free_grant(zkr_grant *grant)
 {
-    struct change *last = t->due;
-
-    while (last->next != NULL)
-        last = last->next;
-    if (is_same(&t->latest, last))
-        t->due = NULL;
-    t->behind = false;
+    told_ends(grant);
+    zkr_grant_free(grant);
+    told_ended(grant);
 }
 
-static bool is_asked(const struct attempt *a)
+void told_free_listener(struct process *p)
 {
-    if (a->grant == NULL || !is_there(a->node))
-        return false;
-    const struct node_data *d = tree_data(a->node, ensemble.committed);
-    return d != NULL && strcmp(d->bytes, REVOKE) == 0;
+    told_ends(p->session);
+    zkr_listener_free(p->listener);
+    told_ended(p->session);
+    p->listener = NULL;
 }
 
 /* It learns of it by its node, which it watches, unless there was no memory for
  * that. */
 static void judge_asked(struct told *t)
 {
-    if (t->asked || world.scarce || !is_asked(t->attempt))
+    const struct attempt *a = t->attempt;
+
+    if (t->asked || world.scarce || a->grant == NULL || !is_there(a->node) ||
+        strcmp(tree_data(a->node, ensemble.committed)->bytes, REVOKE) != 0)
         t->asked_since = 0;
     else if (t->asked_since == 0)
         t->asked_since = sim_now;
     else if (oracle_is_well(t->process, t->asked_since))
-        world_fail("attempt %d is asked to give back, and not told",
-                   t->attempt->number);
+        world_fail("attempt %d is asked to give back, and not told", a->number);
 }
 
 static void judge(struct told *t)
 {
     begin(t);
-    if (t->behind)
-        catch_up(t);
+    if (t->behind) { /* it has handled the events that were left for it */
+        struct change *last = t->due;
+
+        while (last->next != NULL)
+            last = last->next;
+        if (is_same(&t->latest, last))
+            t->due = NULL;
+        t->behind = false;
+    }
     WRONG_IF(t->due != NULL && !t->due->optional,
              "process %d: a listener is not told of %s", t->process,
              name_of(t, t->due->state));

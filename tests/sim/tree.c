@@ -10,7 +10,7 @@
 #define BUCKETS 64
 
 static OF_SCHEDULE struct node *buckets[BUCKETS];
-static OF_SCHEDULE struct node *root;
+OF_SCHEDULE struct node *tree_root;
 
 static uint32_t hash(const char *path)
 {
@@ -23,13 +23,8 @@ static uint32_t hash(const char *path)
 
 void tree_reset(void)
 {
-    root = tree_create(NULL, "/", 0, 0);
-    root->path = "";
-}
-
-struct node *tree_root(void)
-{
-    return root;
+    tree_root = tree_create(NULL, "/", 0, 0);
+    tree_root->path = "";
 }
 
 bool tree_has(const struct node *n, int64_t version)
@@ -43,7 +38,7 @@ struct node *tree_find(const char *path, int64_t version)
 
     for (struct node *n = buckets[h % BUCKETS]; n != NULL; n = n->next) {
         if (n->hash == h && tree_has(n, version) &&
-            (strcmp(n->path, path) == 0 || (n == root && path[1] == '\0')))
+            (strcmp(n->path, path) == 0 || (n == tree_root && path[1] == '\0')))
             return n;
     }
     return NULL;

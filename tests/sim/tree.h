@@ -52,8 +52,8 @@ struct node {
     int32_t in_parent;         /* cversion of the parent after our create */
 };
 
+extern struct node *tree_root;
 void tree_reset(void);
-struct node *tree_root(void);
 
 /* Returns NULL when that version does not have it. */
 struct node *tree_find(const char *path, int64_t version);

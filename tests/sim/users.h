@@ -28,6 +28,10 @@ struct asked {
 void *user_awaits_one(const struct thread *t, void *all, size_t size,
                       uint32_t count);
 
+/* A callback has asked for a lock since `began`, and must not have waited.
+ * `inside` is its count of such callbacks, now one less. */
+void user_is_refused_inside(int rc, int64_t began, int *inside);
+
 void user_pauses(uint32_t most);
 int64_t user_timeout(void);
 struct attempt *user_asks(const struct thread *t, bool shared,
@@ -36,8 +40,6 @@ struct attempt *user_asks(const struct thread *t, bool shared,
 /* locking.c: the calls of each recipe under one name. */
 int user_make_lock(struct thread *t);
 void user_free_lock(struct thread *t);
-/* Tells whether other threads have the same lock, which stays. */
-bool user_shares_lock(const struct thread *t);
 /* A node that stays goes back. */
 void user_yields(const struct thread *t);
 void user_cancel(struct thread *t);

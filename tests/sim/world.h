@@ -92,7 +92,6 @@ extern const char *const world_paths[WORLD_PATHS];
  * wrong. */
 void world_run(void);
 
-bool world_may_preempt(void);
 void world_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void world_talk(void); /* from now on every step is shown */
 
@@ -104,7 +103,6 @@ _Noreturn void world_fail(const char *format, ...)
         if (condition)                                                         \
             world_fail(__VA_ARGS__);                                           \
     } while (0)
-void world_assert(bool condition, const char *text);
 
 /* Tells whether the value is one of those. */
 #define ONE_OF(value, ...)                                                     \
@@ -149,10 +147,8 @@ const struct node *world_lock_node(void);
  * does. */
 extern uint32_t heap_scarce;
 
-/* The allocation with that number, counted from now, fails; 0: none does. */
-void heap_refuse(uint32_t nth);
-/* Tells whether that allocation has failed. */
-bool heap_has_refused(void);
+/* So many allocations from now one fails; 0: none does, or it has failed. */
+extern uint32_t heap_refused;
 
 /* Blocks that have not been freed. */
-long heap_blocks(void);
+extern long heap_blocks;

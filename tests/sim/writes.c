@@ -11,18 +11,13 @@ static OF_SCHEDULE int write_count;
 struct write *writes_asked(const struct attempt *a, enum zkr__zk_type type,
                            const char *path, bool guarded)
 {
-    struct write *w = arena_new(sizeof(*w));
+    struct write *w =
+        ARENA_NEW(struct write, .next = writes, .number = ++write_count,
+                  .attempt = a, .late = a->over, .asked = sim_now, .type = type,
+                  .guarded = guarded, .path = arena_copy(path, strlen(path)));
     char data[32];
 
-    w->next = writes;
     writes = w;
-    w->number = ++write_count;
-    w->attempt = a;
-    w->late = a->over;
-    w->asked = sim_now;
-    w->type = type;
-    w->guarded = guarded;
-    w->path = arena_copy(path, strlen(path));
     (void)snprintf(data, sizeof(data), "write %d", w->number);
     w->data = arena_copy(data, strlen(data));
     world_trace("process %d: write %d to %s, by attempt %d", a->process,
@@ -37,22 +32,6 @@ void writes_race(const struct attempt *a)
         w->late = w->late || (w->attempt == a && w->asked == sim_now);
 }
 
-static bool is_certain(int rc)
-{
-    return ONE_OF(rc, ZKR_ELOST, ZKR_ENOTHELD, ZKR_EUNREACHABLE, ZKR_ECLOSED,
-                  ZKR_ENOMEM, ZKR_ZNONODE, ZKR_ZNODEEXISTS, ZKR_ZBADVERSION) ||
-           (rc == ZKR_ZNOAUTH && acls_used());
-}
-
-static void check_stat(const struct write *w, const struct zkr_stat *stat)
-{
-    const struct txn *txn = &ensemble_log[w->made];
-
-    WRONG_IF(stat->mzxid != txn->zxid || stat->czxid != txn->node->czxid ||
-                 stat->version != tree_data(txn->node, w->made)->number,
-             "write %d is told another version than it has made", w->number);
-}
-
 void writes_told(struct write *w, int rc, const struct zkr_stat *stat)
 {
     world_trace("process %d: write %d: %s", w->attempt->process, w->number,
@@ -60,7 +39,10 @@ void writes_told(struct write *w, int rc, const struct zkr_stat *stat)
     WRONG_IF(++w->told > 1, "write %d is told twice: %d, then %d", w->number,
              w->rc, rc);
     w->rc = rc;
-    WRONG_IF(rc != ZKR_OK && rc != ZKR_EUNKNOWN && !is_certain(rc),
+    WRONG_IF(!ONE_OF(rc, ZKR_OK, ZKR_EUNKNOWN, ZKR_ELOST, ZKR_ENOTHELD,
+                     ZKR_EUNREACHABLE, ZKR_ECLOSED, ZKR_ENOMEM, ZKR_ZNONODE,
+                     ZKR_ZNODEEXISTS, ZKR_ZBADVERSION) &&
+                 !(rc == ZKR_ZNOAUTH && acls.denials > 0),
              "write %d ends with %d, %s: %s", w->number, rc, zkr_strerror(rc),
              zkr_error_detail());
     WRONG_IF(rc == ZKR_OK && w->made == 0,
@@ -68,8 +50,11 @@ void writes_told(struct write *w, int rc, const struct zkr_stat *stat)
     WRONG_IF(rc != ZKR_OK && rc != ZKR_EUNKNOWN && w->made != 0,
              "write %d has failed with %s, and was made", w->number,
              zkr_strerror(rc));
-    if (rc == ZKR_OK && w->type == ZKR__ZK_SET && stat != NULL)
-        check_stat(w, stat);
+    const struct txn *txn = &ensemble_log[w->made];
+    WRONG_IF(rc == ZKR_OK && w->type == ZKR__ZK_SET && stat != NULL &&
+                 (stat->mzxid != txn->zxid || stat->czxid != txn->node->czxid ||
+                  stat->version != tree_data(txn->node, w->made)->number),
+             "write %d is told another version than it has made", w->number);
 }
 
 static bool is_of(const struct write *w, const struct request *r)

@@ -22,13 +22,6 @@ struct writing {
     int64_t timeout_ms;
 };
 
-static int64_t some_timeout(void)
-{
-    static const int64_t timeouts[] = { 0, 3000, 200, 20, -1 };
-
-    return timeouts[choose(5)];
-}
-
 /* Of the last of one or two operations. */
 static const struct zkr_stat *stat_of(const zkr_txn *txn)
 {
@@ -82,15 +75,13 @@ static int add_operations(const struct writing *w, zkr_txn *txn)
 {
     const char *path = process_sees(w->process, w->write->path);
     const char *data = w->write->data;
-    int32_t version = w->version;
+    int32_t version = w->how == TOGETHER ? ZKR_ANY_VERSION : w->version;
     int rc = ZKR_OK;
 
     if (w->write->type == ZKR__ZK_CREATE)
         return zkr_txn_create(txn, path, data, strlen(data), NULL);
-    if (w->how == TOGETHER) {
-        rc = zkr_txn_check(txn, path, version);
-        version = ZKR_ANY_VERSION;
-    }
+    if (w->how == TOGETHER)
+        rc = zkr_txn_check(txn, path, w->version);
     if (rc != ZKR_OK)
         return rc;
     return w->write->type == ZKR__ZK_DELETE
@@ -122,57 +113,24 @@ static int ask(const struct writing *w, bool waits, struct zkr_stat *ret_stat)
                            : ask_guarded(w, waits, ret_stat);
 }
 
-static void wait_for(struct writing *w)
-{
-    struct call call = oracle_begins(w->process->number);
-    int64_t limit = process_patience(w->process, w->timeout_ms);
-    struct zkr_stat stat = { 0 };
-    int rc = ask(w, true, &stat);
-
-    if (rc == ZKR_OK)
-        w->version = stat.version;
-    writes_told(w->write, rc, &stat);
-    if (limit > 0)
-        oracle_in_time("a write", &call, limit);
-}
-
 static void write_once(struct writing *w, const struct attempt *a,
                        enum zkr__zk_type type, const char *path)
 {
     w->how = (enum how)choose(WAYS);
     w->write = writes_asked(a, type, path, w->how != PLAIN);
-    w->timeout_ms = some_timeout();
-    w->write->until =
-        w->timeout_ms < 0
-            ? INT64_MAX
-            : sim_now + process_patience(w->process, w->timeout_ms);
-    if (choose(3) > 0) {
-        wait_for(w);
-        return;
-    }
-    int rc = ask(w, false, NULL);
-    if (rc != ZKR_OK)
-        writes_told(w->write, rc, NULL);
-}
-
-static void refused(const struct writing *w)
-{
-    int rc = zkr_grant_guarded_set(w->grant, "/data", "", 0, -1, 0, NULL);
-
-    WRONG_IF(rc != ZKR_EINVAL, "the node of an unfair mutex guards a write: %d",
-             rc);
-}
-
-/* A node of our own: made, and most often unmade. */
-static void write_own(struct writing *w, const struct attempt *a)
-{
-    char path[64];
-
-    (void)snprintf(path, sizeof(path), "%s-%d", SHARED_PATH, a->number);
-    write_once(w, a, ZKR__ZK_CREATE, path);
-    w->version = -1;
-    if (choose(3) > 0)
-        write_once(w, a, ZKR__ZK_DELETE, path);
+    w->timeout_ms = DRAW(int64_t, 0, 3000, 200, 20, -1);
+    int64_t limit = process_patience(w->process, w->timeout_ms);
+    w->write->until = w->timeout_ms < 0 ? INT64_MAX : sim_now + limit;
+    bool waits = choose(3) > 0;
+    struct call call = oracle_begins(w->process->number);
+    struct zkr_stat stat = { 0 };
+    int rc = ask(w, waits, &stat);
+    if (waits && rc == ZKR_OK)
+        w->version = stat.version;
+    if (waits || rc != ZKR_OK)
+        writes_told(w->write, rc, &stat);
+    if (waits && limit > 0)
+        oracle_in_time("a write", &call, limit);
 }
 
 void user_writes(const struct process *p, const struct attempt *a,
@@ -180,15 +138,24 @@ void user_writes(const struct process *p, const struct attempt *a,
 {
     struct writing w = { .process = p, .grant = grant, .version = -1 };
     uint32_t sets = choose(3);
+    char own[64];
 
     if (world.recipe == UNFAIR) {
-        refused(&w);
+        WRONG_IF(zkr_grant_guarded_set(grant, "/data", "", 0, -1, 0, NULL) !=
+                     ZKR_EINVAL,
+                 "the node of an unfair mutex guards a write");
         return;
     }
     if (choose(3) == 0)
         write_once(&w, a, ZKR__ZK_CREATE, SHARED_PATH);
     while (sets-- > 0)
         write_once(&w, a, ZKR__ZK_SET, SHARED_PATH);
-    if (one_in(4))
-        write_own(&w, a);
+    if (!one_in(4))
+        return;
+    /* a node of our own: made, and most often unmade */
+    (void)snprintf(own, sizeof(own), "%s-%d", SHARED_PATH, a->number);
+    write_once(&w, a, ZKR__ZK_CREATE, own);
+    w.version = -1;
+    if (choose(3) > 0)
+        write_once(&w, a, ZKR__ZK_DELETE, own);
 }

@@ -65,18 +65,8 @@ struct zkr__zk {
 
 static OF_SCHEDULE struct zkr__zk *handles[HANDLES_MAX];
 static OF_SCHEDULE int handle_count;
-static OF_SCHEDULE uint64_t requests;
-static OF_SCHEDULE uint64_t answers[PROCESSES_MAX];
-
-uint64_t client_answers(int process)
-{
-    return answers[process];
-}
-
-uint64_t clients_requests(void)
-{
-    return requests;
-}
+OF_SCHEDULE uint64_t client_requests;
+OF_SCHEDULE uint64_t client_answers[PROCESSES_MAX];
 
 int clients_open(void)
 {
@@ -180,7 +170,7 @@ static void connect_next(struct zkr__zk *zk)
 {
     zk->conn = server_connect(zk->process, zk->server, zk, zk->id, zk->timeout,
                               zk->last_seen);
-    zk->server = (zk->server + 1) % ensemble_places();
+    zk->server = (zk->server + 1) % ensemble.places;
     zk->last_received = sim_now;
     turn_at(zk, sim_now + zk->timeout * 2 / 3);
 }
@@ -189,7 +179,7 @@ static void connect_next(struct zkr__zk *zk)
 static void connect_later(struct zkr__zk *zk)
 {
     int64_t pause =
-        ++zk->failures % ensemble_places() == 0 ? zk->timeout / 60 : 0;
+        ++zk->failures % ensemble.places == 0 ? zk->timeout / 60 : 0;
 
     turn_at(zk, sim_now + pause + MS);
 }
@@ -334,7 +324,7 @@ static void on_reply(struct zkr__zk *zk, struct request *r)
 {
     if (r->type == REQUEST_WATCHES)
         return;
-    world_assert(zk->first == r, "an answer out of order");
+    WRONG_IF(zk->first != r, "an answer out of order");
     zk->first = r->pending;
     if (r->type == REQUEST_CLOSE) {
         zk->told = true;
@@ -531,7 +521,7 @@ static void run_upcall(struct zkr__zk *zk)
         zk->tell->on_event(zk->session, u->event);
         break;
     case REPLY:
-        answers[zk->process] += u->request->agreed;
+        client_answers[zk->process] += u->request->agreed;
         reply(zk, u->request, u->rc);
         break;
     case WATCH:
@@ -567,13 +557,13 @@ int zkr__zk_open(const struct zkr__zk_config *config,
 {
     struct zkr__zk *zk = arena_new(sizeof(*zk));
 
-    world_assert(handle_count < HANDLES_MAX, "too many handles");
+    WRONG_IF(handle_count >= HANDLES_MAX, "too many handles");
     zk->process = fiber_process();
     zk->tell = upcalls;
     zk->session = session;
     zk->timeout = config->timeout_ms * MS;
     zk->id = NO_SESSION;
-    zk->server = (int)choose((uint32_t)ensemble_places());
+    zk->server = (int)choose((uint32_t)ensemble.places);
     zk->has_auth =
         config->credentials != NULL && config->credentials->auth != NULL;
     zk->state = CONNECTING;
@@ -669,7 +659,7 @@ static void copy_checks(struct request *r, const struct zkr__zk_multi *multi)
     for (int i = 0; i < r->check_count; i++) {
         const struct zkr__zk_request *from = multi->operations[i];
 
-        world_assert(from->type == ZKR__ZK_CHECK, "two writes together");
+        WRONG_IF(from->type != ZKR__ZK_CHECK, "two writes together");
         checks[i] =
             (struct checked){ arena_copy(from->path, strlen(from->path)),
                               from->version + 1 };
@@ -695,7 +685,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
         return ZKR_ENOMEM;
     struct request *r = add_request(zk, (int)request->type);
     r->fate = fate;
-    r->number = ++requests;
+    r->number = ++client_requests;
     if (request->type == ZKR__ZK_MULTI)
         copy_checks(r, request->multi);
     copy_operation(r, request->type == ZKR__ZK_MULTI
@@ -704,7 +694,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;
     r->id = id;
-    oracle_sent(r, zk->id);
+    writes_sent(r, zk->id);
     if (zk->state == CONNECTED)
         send_request(zk, r);
     return ZKR_OK;
@@ -733,5 +723,6 @@ int zkr__probe(const char *servers, const struct zkr_session_opts *opts,
 
 bool zkr__probe_follows(const char *server, int timeout_ms)
 {
-    return server[0] != '?' && !ensemble_leads(server[0] - 'a');
+    return server[0] != '?' &&
+           ensemble.replicas[server[0] - 'a'].role != LEADING;
 }
