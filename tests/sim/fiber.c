@@ -29,8 +29,7 @@ struct fiber {
     ucontext_t context;
     jmp_buf where; /* where it was left; faster than the context */
     bool left;
-    char *stack; /* kept for the next one with this number */
-    bool begun;  /* the context has been made, for ever */
+    char *stack; /* kept, with the context, for the next of this number */
     void *(*main)(void *);
     void *arg;
 };
@@ -49,46 +48,36 @@ static OF_SCHEDULE struct turn turns[FIBERS_MAX];
 static OF_SCHEDULE int fiber_count;
 static int self = FIBER_NOBODY;
 static int upcall_process;
-static OF_SCHEDULE bool stopped[PROCESSES_MAX];
+OF_SCHEDULE bool fiber_stopped[PROCESSES_MAX];
 
 #ifdef WITH_ASAN /* the sanitizer must know which stack is in use */
 static ucontext_t scheduler;
 static const void *scheduler_stack;
 static size_t scheduler_stack_size;
 
-static void before_switch(void **fake, const void *stack, size_t size)
-{
-    __sanitizer_start_switch_fiber(fake, stack, size);
-}
-
-static void after_switch(void *fake, const void **from, size_t *size)
-{
-    __sanitizer_finish_switch_fiber(fake, from, size);
-}
-#else
-static jmp_buf scheduler;
-#endif
-
-#ifdef WITH_ASAN
 static void leave(void)
 {
     struct fiber *f = &fibers[self];
     void *fake = NULL;
 
-    before_switch(&fake, scheduler_stack, scheduler_stack_size);
+    __sanitizer_start_switch_fiber(&fake, scheduler_stack,
+                                   scheduler_stack_size);
     (void)swapcontext(&f->context, &scheduler);
-    after_switch(fake, &scheduler_stack, &scheduler_stack_size);
+    __sanitizer_finish_switch_fiber(fake, &scheduler_stack,
+                                    &scheduler_stack_size);
 }
 
 static void go_to(struct fiber *f)
 {
     void *fake = NULL;
 
-    before_switch(&fake, f->stack, STACK);
+    __sanitizer_start_switch_fiber(&fake, f->stack, STACK);
     (void)swapcontext(&scheduler, &f->context);
-    after_switch(fake, NULL, NULL);
+    __sanitizer_finish_switch_fiber(fake, NULL, NULL);
 }
 #else
+static jmp_buf scheduler;
+
 static void leave(void)
 {
     struct fiber *f = &fibers[self];
@@ -112,7 +101,8 @@ static void go_to(struct fiber *f)
 static void trampoline(void)
 {
 #ifdef WITH_ASAN
-    after_switch(NULL, &scheduler_stack, &scheduler_stack_size);
+    __sanitizer_finish_switch_fiber(NULL, &scheduler_stack,
+                                    &scheduler_stack_size);
 #endif
     for (;;) {
         struct fiber *f = &fibers[self];
@@ -124,36 +114,31 @@ static void trampoline(void)
     }
 }
 
-static void make(struct fiber *f)
-{
-    if (f->begun)
-        return;
-    f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (f->stack == MAP_FAILED)
-        abort();
-    (void)getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = STACK;
-    f->context.uc_link = NULL;
-    makecontext(&f->context, trampoline, 0);
-    f->begun = true;
-}
-
 int fiber_start(int process, void *(*main)(void *), void *arg)
 {
     int number = fiber_count;
+    struct fiber *f = &fibers[number];
 
     if (number == FIBERS_MAX) {
         (void)fprintf(stderr, "sim: too many threads\n");
         abort();
     }
     fiber_count++;
-    make(&fibers[number]);
+    if (f->stack == NULL) {
+        f->stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (f->stack == MAP_FAILED)
+            abort();
+        (void)getcontext(&f->context);
+        f->context.uc_stack.ss_sp = f->stack;
+        f->context.uc_stack.ss_size = STACK;
+        f->context.uc_link = NULL;
+        makecontext(&f->context, trampoline, 0);
+    }
     turns[number].process = process;
     turns[number].state = READY;
-    fibers[number].main = main;
-    fibers[number].arg = arg;
+    f->main = main;
+    f->arg = arg;
     return number;
 }
 
@@ -216,19 +201,9 @@ void fiber_join(int fiber)
     FIBER_UNTIL(turns[fiber].state == FINISHED, &fibers[fiber]);
 }
 
-void fiber_stop_process(int process, bool stop)
-{
-    stopped[process] = stop;
-}
-
-bool fiber_process_stopped(int process)
-{
-    return stopped[process];
-}
-
 static bool can_run(struct turn *t)
 {
-    if (stopped[t->process])
+    if (fiber_stopped[t->process])
         return false;
     if (t->state == WAITING && t->deadline <= sim_now) {
         t->state = READY;
@@ -246,19 +221,14 @@ int fibers_ready(void)
     return ready;
 }
 
-static void enter(int number)
-{
-    self = number;
-    go_to(&fibers[number]);
-    self = FIBER_NOBODY;
-}
-
 void fibers_run(int which)
 {
     for (int i = 0; i < fiber_count; i++) {
         if (!can_run(&turns[i]) || which-- > 0)
             continue;
-        enter(i);
+        self = i;
+        go_to(&fibers[i]);
+        self = FIBER_NOBODY;
         return;
     }
 }
@@ -270,7 +240,8 @@ int64_t fibers_next(void)
     for (int i = 0; i < fiber_count; i++) {
         const struct turn *t = &turns[i];
 
-        if (t->state == WAITING && !stopped[t->process] && t->deadline < next)
+        if (t->state == WAITING && !fiber_stopped[t->process] &&
+            t->deadline < next)
             next = t->deadline;
     }
     return next;

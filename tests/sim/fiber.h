@@ -36,9 +36,8 @@ void fiber_sleep(int64_t duration);
 void fiber_yield(void);
 void fiber_join(int fiber);
 
-/* Stops all fibers of the process. */
-void fiber_stop_process(int process, bool stop);
-bool fiber_process_stopped(int process);
+/* Processes of which no fiber runs. */
+extern bool fiber_stopped[PROCESSES_MAX];
 
 /* Fibers that can run: their number, the next one to run, and a call that runs
  * it until it waits. */

@@ -343,7 +343,7 @@ struct conn *server_connect(int process, int replica, void *client, int session,
                   .down = { .deliver = on_down,
                             .distance = far,
                             .stalls = cut_down[process][replica] +
-                                      fiber_process_stopped(process) });
+                                      fiber_stopped[process] });
 
     conns = c;
     c->up.owner = c->down.owner = c;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs schedules, each in a process of its own that may crash. */
+/* Runs schedules, each in a process of its own that may crash; and finds the
+ * simplest schedule that fails in the same way. */
 #include "runs.h"
 
 #include <signal.h>
@@ -57,7 +58,7 @@ void report_begin(struct report *r)
 
 /* -- ways ------------------------------------------------------------------ */
 
-static const char *const names[WAYS] = {
+const char *const ways_names[WAYS] = {
     "created, with the next number",
     "nobody is ahead",
     "one of ours is ahead",
@@ -72,47 +73,21 @@ static const char *const names[WAYS] = {
     "first, but for ghosts",
 };
 
-const char *ways_name(int way)
-{
-    return names[way];
-}
-
 void ways_taken(const char *why)
 {
     for (int w = 0; w < WAYS; w++)
-        report->ways[w] += strcmp(why, names[w]) == 0;
+        report->ways[w] += strcmp(why, ways_names[w]) == 0;
 }
 
 /* -- runs ------------------------------------------------------------------ */
 
-static bool await(struct report *r, pid_t child)
-{
-    int status = 0;
-
-    if (child < 0)
-        abort();
-    while (waitpid(child, &status, 0) < 0)
-        ;
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        if (r->text[0] == '\0')
-            (void)snprintf(r->text, sizeof(r->text), "the process died");
-        return false;
-    }
-    return true;
-}
-
-static bool together;
-
-void runs_together(void)
-{
-    together = true;
-}
+bool runs_together;
 
 static void run_here(struct report *r, const uint32_t *script, size_t count,
                      uint64_t seed)
 {
     report_begin(r);
-    r->loud = together;
+    r->loud = runs_together;
     choices_begin(&r->choices, script, count, seed);
     world_run();
 }
@@ -120,8 +95,10 @@ static void run_here(struct report *r, const uint32_t *script, size_t count,
 bool run_script(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed)
 {
+    int status = 0;
+
     r->text[0] = '\0';
-    if (together) {
+    if (runs_together) {
         run_here(r, script, count, seed);
         return true;
     }
@@ -132,5 +109,122 @@ bool run_script(struct report *r, const uint32_t *script, size_t count,
         (void)fflush(NULL);
         _exit(0);
     }
-    return await(r, child);
+    if (child < 0)
+        abort();
+    while (waitpid(child, &status, 0) < 0)
+        ;
+    bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (!good && r->text[0] == '\0')
+        (void)snprintf(r->text, sizeof(r->text), "the process died");
+    return good;
+}
+
+/* -- shrinking ------------------------------------------------------------- */
+
+/* Tries are cheap, but not free. */
+#define TRIES 6000
+
+struct shrinking {
+    struct report *report;
+    uint64_t seed;
+    char kind[16]; /* how the text of the failure begins */
+    uint32_t best[CHOICES_MAX];
+    size_t count;
+    uint32_t next[CHOICES_MAX];
+    int tries;
+};
+
+/* "at 12.345 ms: P1: ..." */
+static void kind_of(char kind[16], const char *text)
+{
+    const char *p = strstr(text, "ms: ");
+
+    (void)snprintf(kind, 16, "%.15s", p == NULL ? text : p + 4);
+}
+
+static bool fails(struct shrinking *s, size_t count)
+{
+    char kind[16];
+
+    s->tries++;
+    if (run_script(s->report, s->next, count, s->seed))
+        return false;
+    kind_of(kind, s->report->text);
+    if (strcmp(kind, s->kind) != 0)
+        return false;
+    s->count =
+        s->report->choices.count < count ? s->report->choices.count : count;
+    memcpy(s->best, s->next, s->count * sizeof(*s->best));
+    return true;
+}
+
+static bool without(struct shrinking *s, size_t from, size_t len)
+{
+    memcpy(s->next, s->best, from * sizeof(*s->best));
+    memcpy(s->next + from, s->best + from + len,
+           (s->count - from - len) * sizeof(*s->best));
+    return fails(s, s->count - len);
+}
+
+static bool zeroed(struct shrinking *s, size_t from, size_t len)
+{
+    bool any = false;
+
+    memcpy(s->next, s->best, s->count * sizeof(*s->best));
+    for (size_t i = from; i < from + len; i++) {
+        any = any || s->next[i] != 0;
+        s->next[i] = 0;
+    }
+    return any && fails(s, s->count);
+}
+
+static bool pass(struct shrinking *s, size_t len)
+{
+    bool better = false;
+
+    for (size_t from = 0; from + len <= s->count && s->tries < TRIES;) {
+        if (without(s, from, len))
+            better = true;
+        else if (zeroed(s, from, len))
+            better = true, from += len;
+        else
+            from += len;
+    }
+    return better;
+}
+
+static bool pass_values(struct shrinking *s)
+{
+    bool better = false;
+
+    for (size_t at = 0; at < s->count && s->tries < TRIES;) {
+        memcpy(s->next, s->best, s->count * sizeof(*s->best));
+        s->next[at] /= 2;
+        if (s->best[at] >= 2 && fails(s, s->count))
+            better = true;
+        else
+            at++;
+    }
+    return better;
+}
+
+size_t shrink(struct report *r)
+{
+    static struct shrinking s;
+    bool better = true;
+
+    s = (struct shrinking){ .report = r, .seed = r->seed };
+    s.count = r->choices.count;
+    memcpy(s.best, r->choices.made, s.count * sizeof(*s.best));
+    kind_of(s.kind, r->text);
+    while (better && s.tries < TRIES) {
+        better = false;
+        for (size_t len = s.count / 2; len > 0; len /= 2)
+            better = pass(&s, len) || better;
+        better = pass_values(&s) || better;
+    }
+    (void)run_script(r, s.best, s.count, r->seed);
+    while (s.count > 0 && r->choices.made[s.count - 1] == 0)
+        s.count--;
+    return s.count;
 }

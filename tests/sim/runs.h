@@ -30,7 +30,7 @@ struct report *report_new(void);
 void report_begin(struct report *r);
 _Noreturn void report_failure(const char *text);
 
-const char *ways_name(int way);
+extern const char *const ways_names[WAYS];
 /* A claim has moved for that reason. */
 void ways_taken(const char *why);
 
@@ -41,9 +41,9 @@ void ways_taken(const char *why);
 bool run_script(struct report *r, const uint32_t *script, size_t count,
                 uint64_t seed);
 
-/* From now on schedules run in this process, which ends when one fails, and
- * says how. Processes cost more than schedules. */
-void runs_together(void);
+/* Schedules run in this process, which ends when one fails, and says how:
+ * processes cost more than schedules. */
+extern bool runs_together;
 
 /* Makes a failing schedule as simple as possible; `r` holds it, then the
  * simpler one. Returns how many choices it has, without zeros at its end. */

@@ -185,7 +185,7 @@ static int run_many(void)
     printf("%llu schedules in %ld s, %d failed\n", (unsigned long long)done,
            (long)(ended.tv_sec - began.tv_sec), failed);
     for (int w = 0; w < WAYS; w++)
-        printf("%9llu times: %s\n", (unsigned long long)ways[w], ways_name(w));
+        printf("%9llu times: %s\n", (unsigned long long)ways[w], ways_names[w]);
     return failed > 0;
 }
 

@@ -86,22 +86,6 @@ static void *play(void *script)
     return NULL;
 }
 
-static void run(void)
-{
-    while (fibers_alive() > 0) {
-        int64_t next = fibers_next();
-
-        if (clients_ready() > 0)
-            clients_run(0);
-        else if (fibers_ready() > 0)
-            fibers_run(0);
-        else if (next < events_next())
-            sim_now = next;
-        else
-            events_run_next();
-    }
-}
-
 /* Each replay has other delays, servers and orders; the answers are the same.
  */
 int stage_play(void (*script)(void))
@@ -116,6 +100,17 @@ int stage_play(void (*script)(void))
     pipe_slow_until = INT64_MAX;
     ensemble_reset(1000 * MS, 5000 * MS, 1000 * MS);
     (void)fiber_start(0, play, &script);
-    run();
+    while (fibers_alive() > 0) {
+        int64_t next = fibers_next();
+
+        if (clients_ready() > 0)
+            clients_run(0);
+        else if (fibers_ready() > 0)
+            fibers_run(0);
+        else if (next < events_next())
+            sim_now = next;
+        else
+            events_run_next();
+    }
     return 0;
 }

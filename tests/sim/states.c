@@ -75,7 +75,7 @@ static void judge_end_of_doubt(struct attempt *a,
 
 static void judge_grant(struct attempt *a)
 {
-    if (fiber_process_stopped(a->process))
+    if (fiber_stopped[a->process])
         return;
     fiber_enter_process(a->process);
     enum zkr_grant_state_kind state = zkr_grant_state(a->grant);
@@ -97,7 +97,7 @@ static void judge_grant(struct attempt *a)
 
 static void judge_session(const struct process *p)
 {
-    if (!p->opened || p->closed || fiber_process_stopped(p->number))
+    if (!p->opened || p->closed || fiber_stopped[p->number])
         return;
     fiber_enter_process(p->number);
     enum zkr_session_state_kind state = zkr_session_state(p->session);

@@ -298,7 +298,7 @@ const struct report *succeeds(void (*tell)(void), void (*granted)(void))
     story.granted = granted;
     if (r == NULL)
         r = report_new();
-    runs_together();
+    runs_together = true;
     if (getenv("SIM_VERBOSE") != NULL)
         world_talk();
     world_limits.recipe = MUTEX;

@@ -278,7 +278,7 @@ void told_quiet(void)
 {
     for (struct told *t = all; t != NULL; t = t->next) {
         if (!t->ends && !t->ended && is_registered(t) &&
-            !fiber_process_stopped(t->process))
+            !fiber_stopped[t->process])
             judge(t);
     }
 }

@@ -68,7 +68,7 @@ int64_t process_stopped_for(int process)
     const struct process *p = &world.processes[process];
 
     return p->stopped_for +
-           (fiber_process_stopped(process) ? sim_now - p->stopped_at : 0);
+           (fiber_stopped[process] ? sim_now - p->stopped_at : 0);
 }
 
 static void on_continue(void *arg, uint64_t tag)
@@ -77,7 +77,7 @@ static void on_continue(void *arg, uint64_t tag)
 
     world_trace("process %d: goes on", p->number);
     p->stopped_for += sim_now - p->stopped_at;
-    fiber_stop_process(p->number, false);
+    fiber_stopped[p->number] = false;
     server_stop_process(p->number, false);
     clients_resume(p->number);
 }
@@ -88,12 +88,12 @@ void process_stop(int process, int64_t duration)
 
     if (duration > world.calm - sim_now)
         duration = world.calm - sim_now;
-    if (fiber_process_stopped(process) || duration <= 0)
+    if (fiber_stopped[process] || duration <= 0)
         return;
     world_trace("process %d: stopped for %lld ms", process,
                 (long long)(duration / MS));
     p->stopped_at = sim_now;
-    fiber_stop_process(process, true);
+    fiber_stopped[process] = true;
     server_stop_process(process, true);
     events_at(sim_now + duration, on_continue, p, 0);
 }

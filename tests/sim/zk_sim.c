@@ -115,34 +115,25 @@ static void on_quick(void *arg, uint64_t tag)
 {
 }
 
-static struct upcall *add_upcall(struct zkr__zk *zk)
+static void add_upcall(struct zkr__zk *zk, struct upcall *u)
 {
-    struct upcall *u = arena_new(sizeof(*u));
-
     if (zk->upcalls == NULL && one_in(50)) {
         zk->slow_until = sim_now + (1 + choose(60)) * MS;
         events_at(zk->slow_until, on_quick, NULL, 0);
     }
     APPEND(zk->upcalls, u, next);
-    return u;
 }
 
 static void tell_event(struct zkr__zk *zk, enum zkr__zk_event event)
 {
-    struct upcall *u = add_upcall(zk);
-
-    u->kind = EVENT;
-    u->event = event;
+    add_upcall(zk, ARENA_NEW(struct upcall, .kind = EVENT, .event = event));
 }
 
 static void tell_reply(struct zkr__zk *zk, struct request *r, int rc)
 {
-    if (r->id == 0)
-        return;
-    struct upcall *u = add_upcall(zk);
-    u->kind = REPLY;
-    u->request = r;
-    u->rc = rc;
+    if (r->id != 0)
+        add_upcall(zk, ARENA_NEW(struct upcall, .kind = REPLY, .request = r,
+                                 .rc = rc));
 }
 
 static void fail_all(struct zkr__zk *zk, int rc)
@@ -166,24 +157,6 @@ static void turn_at(struct zkr__zk *zk, int64_t instant)
     events_at(instant, on_io, zk, ++zk->turn);
 }
 
-static void connect_next(struct zkr__zk *zk)
-{
-    zk->conn = server_connect(zk->process, zk->server, zk, zk->id, zk->timeout,
-                              zk->last_seen);
-    zk->server = (zk->server + 1) % ensemble.places;
-    zk->last_received = sim_now;
-    turn_at(zk, sim_now + zk->timeout * 2 / 3);
-}
-
-/* It has tried all of them: a little pause. */
-static void connect_later(struct zkr__zk *zk)
-{
-    int64_t pause =
-        ++zk->failures % ensemble.places == 0 ? zk->timeout / 60 : 0;
-
-    turn_at(zk, sim_now + pause + MS);
-}
-
 static void disconnect(struct zkr__zk *zk, int rc)
 {
     hang_up(zk);
@@ -195,17 +168,10 @@ static void disconnect(struct zkr__zk *zk, int rc)
     fail_all(zk, rc);
     if (zk->closing)
         fiber_wake(zk);
+    else if (++zk->failures % ensemble.places == 0) /* it has tried all */
+        turn_at(zk, sim_now + zk->timeout / 60 + MS);
     else
-        connect_later(zk);
-}
-
-static void expire(struct zkr__zk *zk)
-{
-    hang_up(zk);
-    zk->state = EXPIRED;
-    zk->turn++;
-    tell_event(zk, ZKR__ZK_EXPIRED);
-    fail_all(zk, ZKR_ZSESSIONEXPIRED);
+        turn_at(zk, sim_now + MS);
 }
 
 static void send_request(struct zkr__zk *zk, struct request *r)
@@ -217,9 +183,8 @@ static void send_request(struct zkr__zk *zk, struct request *r)
 
 static struct request *add_request(struct zkr__zk *zk, int type)
 {
-    struct request *r = arena_new(sizeof(*r));
+    struct request *r = ARENA_NEW(struct request, .type = type);
 
-    r->type = type;
     APPEND(zk->first, r, pending);
     return r;
 }
@@ -228,16 +193,12 @@ static void set_watches(struct zkr__zk *zk)
 {
     if (zk->watches == NULL)
         return;
-    struct request *r = arena_new(sizeof(*r)); /* its answer means nothing */
-    r->type = REQUEST_WATCHES;
-    r->version = zk->last_seen;
-    for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
-        struct watched *w = arena_new(sizeof(*w));
-
-        *w = (struct watched){ r->watched, l->path, l->missing, l->children };
-        r->watched = w;
-    }
-    send_request(zk, r);
+    struct request *r = ARENA_NEW(struct request, .type = REQUEST_WATCHES,
+                                  .version = zk->last_seen);
+    for (struct local_watch *l = zk->watches; l != NULL; l = l->next)
+        r->watched = ARENA_NEW(struct watched, r->watched, l->path, l->missing,
+                               l->children);
+    send_request(zk, r); /* its answer means nothing */
 }
 
 static void on_welcome(struct zkr__zk *zk, int session)
@@ -282,10 +243,10 @@ static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
         is_watched(zk, r->path, r->watch) ||
         (rc != ZKR_OK && (r->type != ZKR__ZK_EXISTS || rc != ZKR_ZNONODE)))
         return;
-    struct local_watch *l = arena_new(sizeof(*l));
-    *l = (struct local_watch){ NULL, r->path, r->watch, rc == ZKR_ZNONODE,
-                               r->type == ZKR__ZK_CHILDREN };
-    APPEND(zk->watches, l, next);
+    APPEND(zk->watches,
+           ARENA_NEW(struct local_watch, NULL, r->path, r->watch,
+                     rc == ZKR_ZNONODE, r->type == ZKR__ZK_CHILDREN),
+           next);
 }
 
 /* Tells whether the event uses up the watch. */
@@ -310,16 +271,6 @@ static void drop_watches(struct zkr__zk *zk, const char *path,
     }
 }
 
-/* A client without memory for the answer to a read sets its watch. */
-static bool is_readable(const struct request *r)
-{
-    bool is_read = r->type == ZKR__ZK_GET || r->type == ZKR__ZK_EXISTS ||
-                   r->type == ZKR__ZK_CHILDREN;
-
-    return r->rc != ZKR_OK || !is_read || nerves.refuse == 0 ||
-           !one_in(nerves.refuse);
-}
-
 static void on_reply(struct zkr__zk *zk, struct request *r)
 {
     if (r->type == REQUEST_WATCHES)
@@ -337,19 +288,22 @@ static void on_reply(struct zkr__zk *zk, struct request *r)
                      r->type == ZKR__ZK_UNWATCH ? NODE_CHANGED
                                                 : NODE_HAS_OTHERS,
                      r->watch);
-    tell_reply(zk, r, is_readable(r) ? r->rc : ZKR_ZMARSHALLINGERROR);
+    /* a client without memory for the answer to a read sets its watch */
+    bool lost =
+        r->rc == ZKR_OK &&
+        ONE_OF(r->type, ZKR__ZK_GET, ZKR__ZK_EXISTS, ZKR__ZK_CHILDREN) &&
+        nerves.refuse != 0 && one_in(nerves.refuse);
+    tell_reply(zk, r, lost ? ZKR_ZMARSHALLINGERROR : r->rc);
 }
 
 static void on_watched(struct zkr__zk *zk, const char *path,
                        enum watch_event event)
 {
     for (struct local_watch *l = zk->watches; l != NULL; l = l->next) {
-        if (!concerns(l, path, event))
-            continue;
-        struct upcall *u = add_upcall(zk);
-        u->kind = WATCH;
-        u->watch = l->watch;
-        u->deleted = event == NODE_DELETED;
+        if (concerns(l, path, event))
+            add_upcall(zk, ARENA_NEW(struct upcall, .kind = WATCH,
+                                     .watch = l->watch,
+                                     .deleted = event == NODE_DELETED));
     }
     drop_watches(zk, path, event, NULL);
 }
@@ -367,7 +321,11 @@ void client_on_message(void *client, struct conn *c, const struct message *m)
         break;
     case TO_CLIENT_EXPIRED:
         world_trace("process %d: session %d has expired", zk->process, zk->id);
-        expire(zk);
+        hang_up(zk);
+        zk->state = EXPIRED;
+        zk->turn++;
+        tell_event(zk, ZKR__ZK_EXPIRED);
+        fail_all(zk, ZKR_ZSESSIONEXPIRED);
         break;
     case TO_CLIENT_REPLY:
         zk->last_seen = m->number;
@@ -405,12 +363,17 @@ static void on_io(void *arg, uint64_t turn)
     struct zkr__zk *zk = arg;
 
     if (turn != zk->turn || zk->state == EXPIRED || zk->closing ||
-        fiber_process_stopped(zk->process))
+        fiber_stopped[zk->process])
         return;
-    if (zk->conn == NULL)
-        connect_next(zk);
-    else
+    if (zk->conn != NULL) {
         check_silence(zk);
+        return;
+    }
+    zk->conn = server_connect(zk->process, zk->server, zk, zk->id, zk->timeout,
+                              zk->last_seen);
+    zk->server = (zk->server + 1) % ensemble.places;
+    zk->last_received = sim_now;
+    turn_at(zk, sim_now + zk->timeout * 2 / 3);
 }
 
 void clients_resume(int process)
@@ -430,7 +393,7 @@ void clients_resume(int process)
 static bool is_ready(const struct zkr__zk *zk)
 {
     return zk != NULL && zk->upcalls != NULL && !zk->closing &&
-           zk->slow_until <= sim_now && !fiber_process_stopped(zk->process);
+           zk->slow_until <= sim_now && !fiber_stopped[zk->process];
 }
 
 int clients_ready(void)
@@ -458,50 +421,45 @@ static const struct zkr__zk_result *results_of(const struct request *r, int rc)
 
     if (rc != r->rc || r->failed < 0)
         return NULL;
-    if (rc != ZKR_OK) {
+    if (rc != ZKR_OK)
         results[r->failed].rc = rc;
-    } else if (r->write == ZKR__ZK_CREATE) {
+    else if (r->write == ZKR__ZK_CREATE)
         last->path = r->node->path;
-    } else if (r->write == ZKR__ZK_SET) {
+    else if (r->write == ZKR__ZK_SET)
         set_written(&last->stat, r);
-    }
     return results;
-}
-
-static bool has_stat(const struct request *r)
-{
-    return r->node != NULL && r->type != ZKR__ZK_DELETE &&
-           r->type != ZKR__ZK_CHECK && r->type != ZKR__ZK_MULTI;
 }
 
 static void reply(const struct zkr__zk *zk, const struct request *r, int rc)
 {
     struct zkr__zk_reply reply = { .rc = rc };
+    bool ok = rc == ZKR_OK;
 
-    if (rc == ZKR_OK && has_stat(r)) {
+    if (ok && r->node != NULL &&
+        !ONE_OF(r->type, ZKR__ZK_DELETE, ZKR__ZK_CHECK, ZKR__ZK_MULTI)) {
         reply.stat.czxid = r->node->czxid;
         reply.stat.ephemeral_owner = r->node->session + 1; /* 0 is nobody */
         reply.stat.mzxid = r->mzxid;
         reply.stat.pzxid = r->pzxid;
         reply.stat.version = r->value == NULL ? 0 : r->value->number;
     }
-    if (rc == ZKR_OK && r->type == ZKR__ZK_SET)
+    if (ok && r->type == ZKR__ZK_SET)
         set_written(&reply.stat, r);
     if (r->type == ZKR__ZK_MULTI)
         reply.results = results_of(r, rc);
-    if (rc == ZKR_OK && r->type == ZKR__ZK_GET_ACL)
+    if (ok && r->type == ZKR__ZK_GET_ACL)
         reply.anyone = (int32_t)acls_anyone(r->node);
-    if (rc == ZKR_OK && r->type == ZKR__ZK_CREATE)
+    if (ok && r->type == ZKR__ZK_CREATE)
         reply.path = r->node->path;
-    if (rc == ZKR_OK) {
+    if (ok) {
         reply.names = r->names;
         reply.name_count = r->name_count;
     }
-    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_GET) {
+    if (ok && r->value != NULL && r->type == ZKR__ZK_GET) {
         reply.data = r->value->bytes;
         reply.data_len = r->value->len;
     }
-    if (rc == ZKR_OK && r->value != NULL && r->type == ZKR__ZK_CHILDREN) {
+    if (ok && r->value != NULL && r->type == ZKR__ZK_CHILDREN) {
         reply.stat.data_len = (int32_t)r->value->len;
         reply.stat.children = (int32_t)r->name_count;
         reply.stat.cversion =
@@ -540,36 +498,27 @@ void clients_run(int which)
     }
 }
 
-/* Slow name resolution is a fault, too: it ends with the others. */
-static int64_t resolving(void)
-{
-    static const int64_t times[] = { 0, 1, 5, 30, 500, 4000 };
-    int64_t left = pipe_slow_until - sim_now;
-    int64_t most = (left > 0 ? left : 0) + times[3] * MS;
-    int64_t time = times[mostly_first(left > 0 ? 6 : 4)] * MS;
-
-    return time < most ? time : most;
-}
-
 int zkr__zk_open(const struct zkr__zk_config *config,
                  const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
 {
-    struct zkr__zk *zk = arena_new(sizeof(*zk));
+    static const int64_t resolving[] = { 0, 1, 5, 30, 500, 4000 };
+    struct zkr__zk *zk = ARENA_NEW(
+        struct zkr__zk, .process = fiber_process(), .tell = upcalls,
+        .session = session, .timeout = config->timeout_ms * MS,
+        .id = NO_SESSION, .server = (int)choose((uint32_t)ensemble.places),
+        .has_auth =
+            config->credentials != NULL && config->credentials->auth != NULL,
+        .state = CONNECTING);
 
     WRONG_IF(handle_count >= HANDLES_MAX, "too many handles");
-    zk->process = fiber_process();
-    zk->tell = upcalls;
-    zk->session = session;
-    zk->timeout = config->timeout_ms * MS;
-    zk->id = NO_SESSION;
-    zk->server = (int)choose((uint32_t)ensemble.places);
-    zk->has_auth =
-        config->credentials != NULL && config->credentials->auth != NULL;
-    zk->state = CONNECTING;
     handles[handle_count++] = zk;
     turn_at(zk, sim_now);
-    fiber_sleep(resolving());
+    /* slow name resolution is a fault, too: it ends with the others */
+    int64_t left = pipe_slow_until - sim_now;
+    int64_t most = (left > 0 ? left : 0) + resolving[3] * MS;
+    int64_t time = resolving[mostly_first(left > 0 ? 6 : 4)] * MS;
+    fiber_sleep(time < most ? time : most);
     *ret_zk = zk;
     return ZKR_OK;
 }
@@ -637,17 +586,6 @@ static enum fate fate_of_next(const struct zkr__zk *zk)
     return fate;
 }
 
-static void copy_operation(struct request *r,
-                           const struct zkr__zk_request *from)
-{
-    r->write = (int)from->type;
-    r->mode = from->mode;
-    r->path = arena_copy(from->path, strlen(from->path));
-    r->data = arena_copy(from->data, from->data_len);
-    r->data_len = from->data_len;
-    r->expected = from->version + 1;
-}
-
 /* Transactions have any checks, and one write at the end. */
 static void copy_checks(struct request *r, const struct zkr__zk_multi *multi)
 {
@@ -671,6 +609,7 @@ static void copy_checks(struct request *r, const struct zkr__zk_multi *multi)
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    uintptr_t id)
 {
+    const struct zkr__zk_request *from = request;
     enum fate fate = fate_of_next(zk);
 
     if (zk->state == EXPIRED && !(zk->upcalls != NULL && one_in(4)))
@@ -686,11 +625,16 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
     struct request *r = add_request(zk, (int)request->type);
     r->fate = fate;
     r->number = ++client_requests;
-    if (request->type == ZKR__ZK_MULTI)
+    if (request->type == ZKR__ZK_MULTI) {
         copy_checks(r, request->multi);
-    copy_operation(r, request->type == ZKR__ZK_MULTI
-                          ? request->multi->operations[r->check_count]
-                          : request);
+        from = request->multi->operations[r->check_count];
+    }
+    r->write = (int)from->type;
+    r->mode = from->mode;
+    r->path = arena_copy(from->path, strlen(from->path));
+    r->data = arena_copy(from->data, from->data_len);
+    r->data_len = from->data_len;
+    r->expected = from->version + 1;
     r->watch = request->watch;
     r->wants_watch = request->watch != NULL;
     r->id = id;
