@@ -24,10 +24,9 @@ static void begin(void)
     memset(ours, 0, sizeof(ours));
     world.processes[TELLER].number = TELLER;
     session = own_session();
-    WRONG_IF(zkr_mutex_new(session, WORLD_PATH, NULL, &mutex) != ZKR_OK ||
-                 zkr_mutex_new(session, WORLD_PATH, NULL, &twin) != ZKR_OK ||
-                 zkr_rwlock_new(session, WORLD_PATH, NULL, &rwlock) != ZKR_OK,
-             "cannot begin: %s", zkr_error_detail());
+    expect(zkr_mutex_new(session, WORLD_PATH, NULL, &mutex));
+    expect(zkr_mutex_new(session, WORLD_PATH, NULL, &twin));
+    expect(zkr_rwlock_new(session, WORLD_PATH, NULL, &rwlock));
     world.processes[TELLER].session = session;
 }
 
@@ -79,11 +78,6 @@ static void some_time(void)
 }
 
 /* -- claims ---------------------------------------------------------------- */
-
-static void expect(int rc)
-{
-    WRONG_IF(rc != ZKR_OK, "it cannot be asked for: %s", zkr_error_detail());
-}
 
 static void ask_within(int i, zkr_mutex *m, int64_t timeout_ms,
                        zkr_request **request)
@@ -193,25 +187,6 @@ static void write_to(const char *path)
     operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, path, "?");
 }
 
-/* Of the claims of the session: the path of the node of the nth. */
-static const char *node_of(int nth)
-{
-    struct zkr__list *claims = &zkr__locks_of(session)->claims;
-
-    for (struct zkr__list *l = claims->next; l != claims; l = l->next) {
-        if (nth-- == 0)
-            return ZKR__CONTAINER(l, struct zkr__claim, link)->node->path;
-    }
-    world_fail("there are no such claims");
-}
-
-static const char *own_path(void)
-{
-    const char *path = node_of(0);
-
-    return arena_copy(path, strlen(path));
-}
-
 #define STRANGER     "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
 #define OTHER_WRITER "/_c_57ca8e00-0000-4000-8000-000000000000-__WRIT__"
 #define OTHER_READER "/_c_57ca8e00-0000-4000-8000-000000000000-__READ__"
@@ -266,7 +241,7 @@ STORY_HERE(two_handles_have_one_line)
 STORY_HERE(a_neighbour_without_its_node_is_not_next)
 {
     queue_up(3);
-    operator_deletes(node_of(1));
+    operator_deletes(path_of(session, 1));
     some_time();
     pass_on(0);
     await_grant(2); /* the other one has come to the end of the queue */
@@ -295,8 +270,8 @@ STORY_HERE(our_first_claim_may_be_behind_others)
 STORY_HERE(a_lost_lock_passes_to_the_neighbour)
 {
     queue_up(3);
-    operator_deletes(node_of(0));
-    operator_deletes(node_of(1));
+    operator_deletes(path_of(session, 0));
+    operator_deletes(path_of(session, 1));
     await_grant(2);
     WRONG_IF(zkr_grant_state(ours[0].grant) != ZKR_GRANT_LOST,
              "it is not lost");
@@ -328,7 +303,7 @@ STORY_HERE(a_new_connection_begins_without_knowing_others)
 {
     wait_for_holder();
     await_reconnect();
-    write_to(node_of(0));
+    write_to(path_of(session, 0));
     some_time();
     count_from_here();
     give_back(&users[HOLDER]);
@@ -385,7 +360,7 @@ STORY_HERE(neighbours_wait_for_nodes_that_stay)
     pass_on(0);
     await_grant(1);
     some_time(); /* the node of the first one stays */
-    write_to(node_of(2));
+    write_to(path_of(session, 2));
     some_time(); /* the third one has read its own */
     pass_on(1);
     waits_for(world.timeout / 2, 2);
@@ -397,9 +372,9 @@ STORY_HERE(neighbours_wait_for_nodes_that_stay)
 static void lose_the_watch(int nth)
 {
     cut_of(TELLER, WAY_UP, world.timeout / 5);
-    write_to(node_of(nth));
+    write_to(path_of(session, nth));
     fiber_sleep(20 * MS);
-    operator_deletes(node_of(nth));
+    operator_deletes(path_of(session, nth));
     fiber_sleep(20 * MS);
 }
 
@@ -421,7 +396,7 @@ STORY_HERE(a_cancelled_claim_lets_nobody_in)
     await_grant(0);
     some_time();
     cut_of(TELLER, WAY_UP, world.timeout / 5);
-    write_to(node_of(1)); /* it is to be seen once more */
+    write_to(path_of(session, 1)); /* it is to be seen once more */
     fiber_sleep(20 * MS);
     pass_on(0);
     waits_for(20 * MS, 1);
@@ -438,7 +413,7 @@ STORY_HERE(a_claim_given_back_is_not_waited_for)
 {
     ask_for(0);
     await_grant(0);
-    const char *first = own_path();
+    const char *first = path_of(session, 0);
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
     pass_on(0);
     some_time();
@@ -517,7 +492,7 @@ STORY_HERE(a_write_that_was_answered_delays_nobody)
     await_grant(0);
     write_guarded(-1);
     some_time();
-    const char *first = own_path();
+    const char *first = path_of(session, 0);
     cut_of(TELLER, WAY_UP, world.timeout / 5);
     pass_on(0);
     await_grant(1);
@@ -618,8 +593,7 @@ STORY_HERE(a_claim_that_was_behind_one_of_ours_lists_once)
     ask_for(1);
     some_time();
     count_from_here();
-    expect(zkr_request_cancel(first));
-    zkr_request_free(first);
+    cancel(first);
     some_time();
     only_these_were_asked(0, 1);
     give_back(&users[HOLDER]);
@@ -633,7 +607,7 @@ STORY_HERE(a_claim_without_a_node_is_not_next)
     ask_for(0);
     ask_for(1);
     some_time();
-    operator_deletes(node_of(0));
+    operator_deletes(path_of(session, 0));
     give_back(&users[HOLDER]);
     await_grant(1);
     still_waits(0);
@@ -683,22 +657,12 @@ static int come_to_a_follower(void)
     return replica;
 }
 
-/* The server of ours keeps the node of the holder. */
-static void haunt(void)
-{
-    struct node *ghost =
-        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble.committed);
-
-    ghost->haunts = 1 + come_to_a_follower();
-    ensemble_kill_session(ghost->session);
-}
-
 /* The answer that one claim has from the leader is no knowledge of the
  * others. */
 STORY_ANEW(each_asks_for_its_ghosts)
 {
     acquires(&users[HOLDER]);
-    haunt();
+    haunt(come_to_a_follower());
     queue_up(2);
     pass_on(0);
     waits_for(world.timeout / 2, 1);
@@ -734,7 +698,7 @@ static void ask_behind_a_ghost(void)
     acquires(&users[HOLDER]);
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
             WORLD_PATH OTHER_WRITER "0000000000", "");
-    haunt(); /* behind a node of nobody */
+    haunt(come_to_a_follower()); /* behind a node of nobody */
     ask_read(0);
     await_ghost_left_out();
 }
@@ -787,7 +751,7 @@ STORY_HERE(a_read_is_answered_before_the_next)
     far(200 * MS);
     write_to(zkr_grant_node(users[HOLDER].grant));
     fiber_sleep(350 * MS); /* it has listed, and reads */
-    operator_deletes(node_of(0));
+    operator_deletes(path_of(session, 0));
     fiber_sleep(30 * MS); /* the event is under way */
     refuse(ZKR__ZK_GET, zkr_grant_node(users[HOLDER].grant), 6);
     server_reset_connections(TELLER);
@@ -795,7 +759,8 @@ STORY_HERE(a_read_is_answered_before_the_next)
     waits_for(world.timeout, 0);
     refuse(ZKR__ZK_GET, NULL, 0);
     fiber_sleep(world.timeout);
-    WRONG_IF(find_child(node_of(0)) == NULL, "it waits without a node");
+    WRONG_IF(find_child(path_of(session, 0)) == NULL,
+             "it waits without a node");
     give_back(&users[HOLDER]);
     take_and_pass_on(0);
 }
@@ -824,18 +789,20 @@ STORY_HERE(readers_are_neighbours_of_a_writer)
 }
 
 /* A reader beside a writer, which another thread gives back. */
-static struct {
+struct meddling {
     int64_t after;
     bool tries; /* to read, then */
-} meddling;
+};
 
 static void *meddle(void *arg)
 {
-    fiber_sleep(meddling.after);
+    const struct meddling *m = arg;
+
+    fiber_sleep(m->after);
     refuse(ZKR__ZK_DELETE, NULL, INT32_MAX); /* its node stays for a while */
     oracle_over(ours[0].attempt);
     (void)zkr_grant_release_async(ours[0].grant, NULL, NULL);
-    if (meddling.tries)
+    if (m->tries)
         ask_to(2, true, 0);
     return NULL;
 }
@@ -853,19 +820,17 @@ static int downgrade(zkr_grant **read)
     return rc;
 }
 
-static int downgrade_with_meddling(int64_t after, zkr_grant **read)
+static int downgrade_with_meddling(int64_t after, bool tries, zkr_grant **read)
 {
-    meddling.after = after;
-    (void)fiber_start(TELLER, meddle, NULL);
+    (void)fiber_start(TELLER, meddle, ARENA_NEW(struct meddling, after, tries));
     return downgrade(read);
 }
 
-static zkr_grant *read_with_meddling(void)
+static zkr_grant *read_with_meddling(bool tries)
 {
     zkr_grant *read = NULL;
 
-    WRONG_IF(downgrade_with_meddling(10 * MS, &read) != ZKR_OK,
-             "it is not granted the read lock");
+    expect(downgrade_with_meddling(10 * MS, tries, &read));
     return read;
 }
 
@@ -894,7 +859,7 @@ STORY_HERE(a_reader_beside_its_writer_is_ahead_unseen)
     far(200 * MS);
     ask_write(1);
     fiber_sleep(10 * MS);
-    zkr_grant *read = read_with_meddling();
+    zkr_grant *read = read_with_meddling(false);
     still_waits(1);
     far(0);
     refuse(ZKR__ZK_DELETE, NULL, 0);
@@ -913,7 +878,7 @@ STORY_HERE(a_reader_unseen_is_ahead_when_others_go)
     far(200 * MS);
     ask_write(1);
     fiber_sleep(10 * MS);
-    zkr_grant *read = read_with_meddling();
+    zkr_grant *read = read_with_meddling(false);
     far(0);
     some_time();
     operator_deletes(find_child(OTHER_READER)->path);
@@ -934,9 +899,7 @@ STORY_HERE(a_writer_that_was_given_back_refuses_no_try)
     far(200 * MS);
     ask_read(1); /* its list is under way first */
     fiber_sleep(10 * MS);
-    meddling.tries = true;
-    zkr_grant *read = read_with_meddling();
-    meddling.tries = false;
+    zkr_grant *read = read_with_meddling(true);
     far(0);
     await_grant(1);
     await_grant(2);
@@ -1030,7 +993,7 @@ STORY_HERE(a_reader_beside_nobody_is_not_granted)
     fates =
         (struct fates){ .process = TELLER, .of = { { FATE_THROTTLED, 0 } } };
     fates.of[1].number = UINT32_MAX;
-    int rc = downgrade_with_meddling(5 * MS, &read);
+    int rc = downgrade_with_meddling(5 * MS, false, &read);
     refuse(ZKR__ZK_DELETE, NULL, 0);
     WRONG_IF(rc != ZKR_ELOST, "it is told %s", zkr_strerror(rc));
     free_first();
@@ -1082,7 +1045,6 @@ STORY_HERE(members_outlive_their_delegate)
     let_it_stay();
     four_wait_for_it();
     await_grant_with(1, 1);
-    start(&users[HOLDER]);
     ask(&users[HOLDER]);
     some_time();
     for (int i = 1; i < 3; i++) {
@@ -1221,10 +1183,8 @@ static void ends_between(int64_t took_ms, int least, int most)
  * way to the servers and back; a try, which has no time at all, had it. */
 STORY_HERE(a_short_timeout_is_enough_for_the_answer)
 {
-    zkr_mutex *m[] = { mutex, NULL };
-
     let_it_stay();
-    m[1] = staying;
+    zkr_mutex *m[] = { mutex, staying };
     for (int i = 0; i < 2; i++) {
         ends_between(acquire_briefly(m[i], ANSWER, ZKR_OK), ANSWER - 20,
                      PATIENCE);
@@ -1238,11 +1198,9 @@ STORY_HERE(a_short_timeout_is_enough_for_the_answer)
 /* And no longer than that: others have the lock, or the servers are silent. */
 STORY_HERE(a_short_timeout_ends_with_the_answer)
 {
-    zkr_mutex *m[] = { mutex, NULL };
-
     acquires(&users[HOLDER]);
     let_it_stay();
-    m[1] = staying;
+    zkr_mutex *m[] = { mutex, staying };
     for (int i = 0; i < 2; i++) {
         ends_between(acquire_briefly(m[i], ANSWER, ZKR_ETIMEDOUT), ANSWER - 20,
                      PATIENCE - 10);

@@ -336,9 +336,8 @@ static void live_well(void)
     if (!life.retries || life.allocation != 0 ||
         fates.seen <= fates.of[0].number || fates.seen <= fates.of[1].number)
         return;
-    WRONG_IF(zkr_mutex_new(life.session, WORLD_PATH, NULL, &m) != ZKR_OK ||
-                 zkr_mutex_acquire(m, -1, &grant) != ZKR_OK,
-             "at last it is not granted: %s", zkr_error_detail());
+    expect(zkr_mutex_new(life.session, WORLD_PATH, NULL, &m));
+    expect(zkr_mutex_acquire(m, -1, &grant));
     hold(grant);
     release(grant);
     zkr_mutex_free(m);

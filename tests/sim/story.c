@@ -14,10 +14,7 @@
 struct user users[2];
 struct story story;
 
-static struct {
-    int count;
-    const char *path;
-} refused[ZKR__ZK_TYPES];
+struct refused refused[ZKR__ZK_TYPES];
 
 static int submitted[ZKR__ZK_TYPES];
 static int before[ZKR__ZK_TYPES];
@@ -25,11 +22,12 @@ static int before[ZKR__ZK_TYPES];
 WRAP(int, zkr__zk_submit,
      (struct zkr__zk * zk, struct zkr__zk_request *r, uintptr_t id))
 {
+    struct refused *all = &refused[r->type];
+
     submitted[r->type]++;
-    if (refused[r->type].count > 0 &&
-        (refused[r->type].path == NULL ||
-         strcmp(r->path, refused[r->type].path) == 0)) {
-        refused[r->type].count--;
+    if (all->count > 0 &&
+        (all->path == NULL || strcmp(r->path, all->path) == 0)) {
+        all->count--;
         return ZKR_ENOMEM;
     }
     return __real_zkr__zk_submit(zk, r, id);
@@ -37,8 +35,7 @@ WRAP(int, zkr__zk_submit,
 
 void refuse(enum zkr__zk_type type, const char *path, int count)
 {
-    refused[type].count = count;
-    refused[type].path = path;
+    refused[type] = (struct refused){ count, path };
 }
 
 void count_from_here(void)
@@ -57,11 +54,6 @@ void await_asked(enum zkr__zk_type type)
     FIBER_WHILE(asked(type) == 0, MS / 10);
 }
 
-int still_to_refuse(enum zkr__zk_type type)
-{
-    return refused[type].count;
-}
-
 static int process_of(const struct user *u)
 {
     return (int)(u - users);
@@ -78,12 +70,9 @@ static void open_session(struct user *u)
     opts.lease_beacon = story.beacon ? WORLD_BEACON : NULL;
     p->no_lease = story.no_lease;
     p->number = process_of(u);
-    WRONG_IF(
-        zkr_session_open("a:1,b:2,c:3", &opts, &u->session) != ZKR_OK ||
-            zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex) != ZKR_OK ||
-            zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair) !=
-                ZKR_OK,
-        "cannot begin: %s", zkr_error_detail());
+    expect(zkr_session_open("a:1,b:2,c:3", &opts, &u->session));
+    expect(zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex));
+    expect(zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair));
     p->session = u->session;
     p->opened = true;
     told_of_session(p, NULL, NULL);
@@ -135,17 +124,12 @@ static void acquire(struct user *u)
     fiber_wake(u);
 }
 
-static void acquire_other(struct user *u)
-{
-    WRONG_IF(zkr_unfair_mutex_acquire(u->unfair, -1, &u->other) != ZKR_OK,
-             "cannot hold the other one: %s", zkr_error_detail());
-    note_granted(u, u->other, NULL);
-}
-
 static void play_waiter(struct user *u)
 {
-    if (story.both)
-        acquire_other(u);
+    if (story.both) {
+        expect(zkr_unfair_mutex_acquire(u->unfair, -1, &u->other));
+        note_granted(u, u->other, NULL);
+    }
     acquire(u);
     for (int i = 0; i < (story.once ? 1 : TIMES); i++)
         story.granted();
@@ -155,48 +139,32 @@ static void play_waiter(struct user *u)
         end_grant(&u->other);
 }
 
-/* The fiber that tells the story gives it back. */
-static void play_holder(struct user *u)
-{
-    acquire(u);
-    while (u->grant != NULL)
-        (void)fiber_wait(u, INT64_MAX);
-}
-
-static bool is_over(void)
-{
-    return story.time == TIMES;
-}
-
-/* False: nobody will report it. */
-static bool await(struct user *u, const bool *said)
-{
-    while (!*said && !is_over())
-        (void)fiber_wait(u, INT64_MAX);
-    return *said;
-}
-
 static void *user_main(void *arg)
 {
     struct user *u = arg;
 
-    while (await(u, &u->wanted)) {
+    for (;;) {
+        FIBER_UNTIL(u->wanted || story.time == TIMES, u);
+        if (!u->wanted)
+            break;
         if (u->session == NULL)
             open_session(u);
-        if (!await(u, &u->asks))
+        FIBER_UNTIL(u->asks || story.time == TIMES, u);
+        if (!u->asks)
             break;
-        if (u == &users[WAITER])
+        if (u == &users[WAITER]) {
             play_waiter(u);
-        else
-            play_holder(u);
+        } else { /* the fiber that tells the story gives it back */
+            acquire(u);
+            FIBER_UNTIL(u->grant == NULL, u);
+        }
         if (story.anew)
             close_session(u);
         u->asks = false;
         fiber_wake(u);
     }
     world.busy--;
-    while (!world.closing)
-        (void)fiber_wait(&world.closing, INT64_MAX);
+    FIBER_UNTIL(world.closing, &world.closing);
     if (u->session != NULL)
         close_session(u);
     return NULL;
@@ -215,6 +183,7 @@ void start(struct user *u)
 
 void ask(struct user *u)
 {
+    start(u);
     u->told = false;
     u->asks = true;
     fiber_wake(u);
@@ -227,25 +196,16 @@ void await_told(struct user *u)
 
 void acquires(struct user *u)
 {
-    start(u);
     ask(u);
     await_told(u);
 }
 
-static void await_rest(void)
-{
-    for (int i = 0; i < 2; i++) {
-        while (users[i].asks)
-            (void)fiber_wait(&users[i], INT64_MAX);
-    }
-}
-
 static void *tell_main(void *arg)
 {
-    while (!is_over()) {
+    for (; story.time < TIMES; story.time++) {
         story.tell();
-        await_rest();
-        story.time++;
+        for (int i = 0; i < 2; i++)
+            FIBER_UNTIL(!users[i].asks, &users[i]);
     }
     fiber_wake(&users[WAITER]);
     fiber_wake(&users[HOLDER]);
@@ -272,24 +232,6 @@ void faults_start(void)
     world.calm = sim_now + 100 * world.timeout;
 }
 
-/* Nothing is drawn but the ticks of a timeout of four seconds, or of one, and
- * whether threads go before completions. */
-static bool is_told_well(struct report *r)
-{
-    bool good = true;
-
-    for (uint32_t order = 0; order < 2 && good; order++) {
-        const uint32_t tame[] = { 0, order, 0,
-                                  story.hurried       ? 1
-                                  : story.short_ticks ? 0
-                                                      : 2,
-                                  story.short_ticks ? 2 : 0 };
-
-        good = run_script(r, tame, 5, 1);
-    }
-    return good;
-}
-
 const struct report *succeeds(void (*tell)(void), void (*granted)(void))
 {
     static struct report *r;
@@ -302,7 +244,18 @@ const struct report *succeeds(void (*tell)(void), void (*granted)(void))
     if (getenv("SIM_VERBOSE") != NULL)
         world_talk();
     world_limits.recipe = MUTEX;
-    bool good = is_told_well(r);
+    bool good = true;
+    /* Nothing is drawn but the ticks of a timeout of four seconds, or of one,
+     * and whether threads go before completions. */
+    for (uint32_t order = 0; order < 2 && good; order++) {
+        const uint32_t tame[] = { 0, order, 0,
+                                  story.hurried       ? 1
+                                  : story.short_ticks ? 0
+                                                      : 2,
+                                  story.short_ticks ? 2 : 0 };
+
+        good = run_script(r, tame, 5, 1);
+    }
     story = (struct story){ .retry = { .kind = ZKR_RETRY_DEFAULT } };
     if (!good)
         fail_msg("%s", r->text);
@@ -328,12 +281,39 @@ int replica_of_waiter(void)
     return replica;
 }
 
-void connect_waiter_to(int replica)
+void connect_waiter_to(int replica, int64_t pause)
 {
     while (replica_of_waiter() != replica) {
         server_reset_connections(WAITER);
-        fiber_sleep(world.timeout / 10);
+        fiber_sleep(pause);
     }
+}
+
+const char *path_of(zkr_session *s, int nth)
+{
+    struct zkr__list *claims = &zkr__locks_of(s)->claims;
+    struct zkr__list *l = claims->next;
+
+    while (l != claims && nth-- > 0)
+        l = l->next;
+    WRONG_IF(l == claims, "there are no such claims");
+    const char *path = ZKR__CONTAINER(l, struct zkr__claim, link)->node->path;
+    return arena_copy(path, strlen(path));
+}
+
+void haunt(int replica)
+{
+    struct node *ghost =
+        tree_find(zkr_grant_node(users[HOLDER].grant), ensemble.committed);
+
+    ghost->haunts = 1 + replica;
+    ensemble_kill_session(ghost->session);
+}
+
+void expect(int rc)
+{
+    WRONG_IF(rc != ZKR_OK, "a call of the story ends with %s: %s",
+             zkr_strerror(rc), zkr_error_detail());
 }
 
 const struct zkr__claim *await_state(enum zkr__claim_state state)
@@ -355,11 +335,10 @@ zkr_session *own_session(void)
 {
     zkr_session *s;
 
-    WRONG_IF(zkr_session_open("a:1,b:2,c:3",
-                              OPTS(session, .session_timeout_ms =
-                                                (uint32_t)(world.timeout / MS)),
-                              &s) != ZKR_OK,
-             "cannot begin: %s", zkr_error_detail());
+    expect(zkr_session_open(
+        "a:1,b:2,c:3",
+        OPTS(session, .session_timeout_ms = (uint32_t)(world.timeout / MS)),
+        &s));
     return s;
 }
 

@@ -79,7 +79,7 @@ extern struct story {
  * SIM_VERBOSE in the environment every step is shown. */
 const struct report *succeeds(void (*tell)(void), void (*granted)(void));
 
-/* A user opens its session, unless it is open; it asks for its lock; it is
+/* A user opens its session, unless it is open; and asks for its lock; it is
  * told; all three; a holder, not the waiter, gives the lock back. */
 void start(struct user *u);
 void ask(struct user *u);
@@ -90,8 +90,10 @@ void give_back(struct user *u);
 /* The next requests of that type are refused by the client: those for one node,
  * or NULL: for all. */
 void refuse(enum zkr__zk_type type, const char *path, int count);
-/* How many of them have not been refused yet. */
-int still_to_refuse(enum zkr__zk_type type);
+extern struct refused {
+    int count; /* that are still to be refused */
+    const char *path;
+} refused[ZKR__ZK_TYPES];
 
 /* How many requests of that type all libraries have submitted since the count
  * began; waits for the next one, and begins it. */
@@ -105,12 +107,18 @@ void cut_of(int process, int directions, int64_t duration);
 void cut(int directions, int64_t duration);
 /* Returns the replica to which it is connected. */
 int replica_of_waiter(void);
-/* Makes it connect to that replica. */
-void connect_waiter_to(int replica);
+/* Makes it connect to that replica, with a pause after each try. */
+void connect_waiter_to(int replica, int64_t pause);
 /* Waits until a claim of the waiter is in that state, and returns the first
  * one. */
 const struct zkr__claim *await_state(enum zkr__claim_state state);
 
+/* A copy of the path of the node of the nth claim of a session. */
+const char *path_of(zkr_session *s, int nth);
+/* The session of the holder ends, and that replica keeps its node. */
+void haunt(int replica);
+/* A call of the story itself must succeed. */
+void expect(int rc);
 /* A session of the fiber that tells the story. */
 zkr_session *own_session(void);
 /* An asynchronous acquire, and how it has ended: on_asked() notes it, and tells
