@@ -98,12 +98,10 @@ inline grant(c, n)
 {
     d_step {
         granted[n] = true;
-        k = 0;
         holders = 0;
-        do
-        :: k < NODES -> holders = holders + (granted[k] && there[k]); k++
-        :: else -> break
-        od;
+        for (k : 0 .. NODES - 1) {
+            holders = holders + (granted[k] && there[k])
+        };
         assert(holders <= 1);
         k = 0; holders = 0
     }
@@ -146,16 +144,12 @@ inline survey(c)
 {
     d_step {
         ahead = NONE;
-        k = 0;
-        do
-        :: k < mine ->
+        for (k : 0 .. mine - 1) {
             if
             :: IS_THERE(c, k) && IS_NEARER -> ahead = k
             :: else
-            fi;
-            k++
-        :: else -> break
-        od;
+            fi
+        };
         saw(c);
         k = 0
     }
@@ -317,27 +311,19 @@ end:
         :: change < 8 -> copied[change] = true
         :: change >= 8 && change < 16 -> copied[change - 8] = false
         :: else ->
-            k = 0;
-            do
-            :: k < NODES ->
+            for (k : 0 .. NODES - 1) {
                 if
                 :: change == CLOSE(owner[k], session_of[k]) -> copied[k] = false
                 :: else
-                fi;
-                k++
-            :: else -> break
-            od
+                fi
+            }
         fi;
-        k = 0;
-        do
-        :: k < CLIENTS ->
+        for (k : 0 .. CLIENTS - 1) {
             if
             :: unseen[k] > 0 -> unseen[k]--
             :: else
-            fi;
-            k++
-        :: else -> break
-        od;
+            fi
+        };
         change = 0; k = 0
     }
     od
@@ -348,16 +334,12 @@ inline close(c, s)
 {
     pending!CLOSE(c, s);
     d_step {
-        k = 0;
-        do
-        :: k < next ->
+        for (k : 0 .. next - 1) {
             if
             :: owner[k] == c && session_of[k] == s -> there[k] = false
             :: else
-            fi;
-            k++
-        :: else -> break
-        od;
+            fi
+        };
         k = 0
     }
 }
@@ -393,11 +375,9 @@ proctype judge()
 
     done == CLIENTS && abandoned == NONE;
     d_step {
-        k = 0;
-        do
-        :: k < NODES -> assert(!there[k]); k++
-        :: else -> break
-        od
+        for (k : 0 .. NODES - 1) {
+            assert(!there[k])
+        }
     }
 }
 
@@ -408,16 +388,13 @@ init {
         run follower();
         run expiry();
         run judge();
-        do
-        :: c < CLIENTS ->
+        for (c : 0 .. CLIENTS - 1) {
             if
             :: c < 2 -> replica[c] = c
             :: c >= 2 -> replica[c] = 0
             :: c >= 2 -> replica[c] = 1
             fi;
-            run client(c);
-            c++
-        :: else -> break
-        od
+            run client(c)
+        }
     }
 }

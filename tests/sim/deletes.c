@@ -47,42 +47,27 @@ static bool may_be_mistaken(int process)
     return false;
 }
 
-/* Between the read of a node and its delete the node may go by itself, and
- * another may take its name: participants.h says so. */
-static bool went_meanwhile(const struct breaking *b)
-{
-    const struct node *old = oracle_node(b->path, b->token);
-
-    return old != NULL && old->deleted > b->began &&
-           old->deleted <= ensemble.committed;
-}
-
-static struct breaking *find_break(const struct txn *txn, bool same)
+/* Each break deletes once. Between the read of a node and its delete the node
+ * may go by itself, and another may take its name: participants.h says so. */
+static bool is_broken(const struct txn *txn)
 {
     int process = ensemble.sessions[txn->session].process;
+    struct breaking *found = NULL;
+    bool same = false; /* it is the very node */
 
-    for (struct breaking *b = breaks; b != NULL; b = b->next) {
+    for (struct breaking *b = breaks; b != NULL && !same; b = b->next) {
         if (b->process != process || b->done ||
             strcmp(b->path, txn->node->path) != 0)
             continue;
-        if (same ? b->token == txn->node->czxid : went_meanwhile(b))
-            return b;
+        const struct node *old = oracle_node(b->path, b->token);
+        same = b->token == txn->node->czxid;
+        if (same || (found == NULL && old != NULL && old->deleted > b->began &&
+                     old->deleted <= ensemble.committed))
+            found = b;
     }
-    return NULL;
-}
-
-/* Each break deletes once. */
-static bool is_broken(const struct txn *txn)
-{
-    struct breaking *b = find_break(txn, true);
-
-    if (b == NULL)
-        b = find_break(txn, false);
-    if (b == NULL)
-        return false;
-    if (txn->session != txn->node->session) /* otherwise it may be its own */
-        b->done = true;
-    return true;
+    if (found != NULL && txn->session != txn->node->session)
+        found->done = true; /* otherwise it may be its own */
+    return found != NULL;
 }
 
 /* The client was told that its session is over, and the ensemble has kept it.

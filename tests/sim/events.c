@@ -62,32 +62,21 @@ int64_t events_next(void)
     return count == 0 ? INT64_MAX : heap[1].instant;
 }
 
-static void sift_down(const struct event *e)
-{
-    size_t i = 1;
-
-    for (;;) {
-        size_t child = 2 * i;
-
-        if (child > count)
-            break;
-        if (child < count && before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!before(&heap[child], e))
-            break;
-        heap[i] = heap[child];
-        i = child;
-    }
-    heap[i] = *e;
-}
-
 void events_run_next(void)
 {
     struct event first = heap[1];
     struct event last = heap[count--];
+    size_t i = 1;
 
-    if (count > 0)
-        sift_down(&last);
+    for (size_t child = 2; child <= count; child = 2 * i) {
+        if (child < count && before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!before(&heap[child], &last))
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = last;
     if (first.instant > sim_now)
         sim_now = first.instant;
     first.fn(first.arg, first.tag);

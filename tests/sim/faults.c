@@ -53,13 +53,6 @@ static void cut_all(void)
         server_cut(process, r, directions, duration);
 }
 
-static void stop_process(void)
-{
-    int process = some_process();
-
-    process_stop(process, some_time());
-}
-
 static void stall_link(void)
 {
     int from = (int)choose(REPLICAS);
@@ -102,20 +95,6 @@ static void isolate(void)
     if (detect > world.sync_limit)
         detect = world.sync_limit;
     ensemble_isolate(replica, detect, some_time());
-}
-
-static void crash(void)
-{
-    int replica = some_replica();
-
-    ensemble_crash(replica, some_time());
-}
-
-static void pause_replica(void)
-{
-    int replica = some_replica();
-
-    ensemble_pause(replica, some_time());
 }
 
 static void kill_session(void)
@@ -382,28 +361,25 @@ static void write_beacon(int64_t every)
 
 static void disturb_beacon(void)
 {
-    if (!world.beacon)
-        return;
-    switch (choose(4)) {
-    case 0:
+    uint32_t how = world.beacon ? choose(4) : UINT32_MAX;
+
+    if (how <= 1)
         operator_deletes(WORLD_BEACON);
-        break;
-    case 1:
-        operator_deletes(WORLD_BEACON);
+    if (how == 1)
         operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
-        break;
-    case 2:
+    else if (how == 2)
         acls_deny(1u << choose(2), 1, -1, some_time());
-        break;
-    default:
+    else if (how == 3)
         write_beacon((5 + choose(50)) * MS);
-    }
 }
 
-/* A fault, or something that happens to one in so many for a while. */
+/* A fault, or what happens to a process or a replica for a while, or to one in
+ * so many. */
 static const struct fault {
     char letter;
     void (*fn)(void);
+    void (*process)(int process, int64_t duration);
+    void (*replica)(int replica, int64_t duration);
     uint32_t *nerve;
     const char *what;
     bool scarce; /* the library is refused memory */
@@ -411,12 +387,12 @@ static const struct fault {
     { 'r', .fn = break_connections },
     { 'c', .fn = cut_one },
     { 'C', .fn = cut_all },
-    { 's', .fn = stop_process },
+    { 's', .process = process_stop },
     { 'l', .fn = stall_link },
     { 'L', .fn = stall_and_break },
     { 'i', .fn = isolate },
-    { 'x', .fn = crash },
-    { 'p', .fn = pause_replica },
+    { 'x', .replica = ensemble_crash },
+    { 'p', .replica = ensemble_pause },
     { 'k', .fn = kill_session },
     { 'd', .fn = delete_node },
     { 'w', .fn = write_node },
@@ -468,7 +444,17 @@ static void on_fault(void *arg, uint64_t tag)
     world.scarce = world.scarce || f->scarce;
     if (f->fn != NULL)
         f->fn();
-    else
+    if (f->process != NULL) {
+        int process = some_process();
+
+        f->process(process, some_time());
+    }
+    if (f->replica != NULL) {
+        int replica = some_replica();
+
+        f->replica(replica, some_time());
+    }
+    if (f->nerve != NULL)
         touch_nerve(f->nerve, f->what);
 }
 

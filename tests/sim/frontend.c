@@ -176,43 +176,28 @@ static void read_at(struct conn *c, struct request *r)
         watch(c, r->path, n == NULL, r->type == ZKR__ZK_CHILDREN);
 }
 
-/* An error of the connection: the server ends it, mostly without a message. */
-static void send_answer(struct conn *c, struct request *r)
+static void answer(struct conn *c, struct request *r)
 {
+    if (r->rc == ZKR_OK && ONE_OF(r->type, ZKR__ZK_EXISTS, ZKR__ZK_GET,
+                                  ZKR__ZK_CHILDREN, ZKR__ZK_GET_ACL))
+        read_at(c, r);
+    else if (r->rc == ZKR_OK && r->watch == NULL &&
+             ONE_OF(r->type, ZKR__ZK_UNWATCH, ZKR__ZK_UNWATCH_CHILDREN) &&
+             !unwatch(c, r->path, r->type == ZKR__ZK_UNWATCH_CHILDREN))
+        r->rc = ZKR_ZNOWATCHER;
+    else if (r->type == REQUEST_WATCHES)
+        watch_again(c, r);
     if (r->fate == FATE_ANSWER_HELD && fates.meanwhile != NULL) {
         server_cut(c->process, c->replica, WAY_DOWN, fates.held);
         events_at(sim_now, fates.meanwhile, NULL, 0);
     }
+    /* An error of the connection: the server ends it, mostly without a message.
+     */
     if (r->fate == FATE_ANSWER_LOST)
         reset_conn(c);
     else if (r->rc != ZKR_ZSESSIONMOVED || one_in(8))
         pipe_send(&c->down, TO_CLIENT_REPLY,
                   ensemble.replicas[c->replica].applied, r);
-}
-
-static void answer(struct conn *c, struct request *r)
-{
-    switch (r->type) {
-    case ZKR__ZK_EXISTS:
-    case ZKR__ZK_GET:
-    case ZKR__ZK_CHILDREN:
-    case ZKR__ZK_GET_ACL:
-        if (r->rc == ZKR_OK)
-            read_at(c, r);
-        break;
-    case ZKR__ZK_UNWATCH:
-    case ZKR__ZK_UNWATCH_CHILDREN:
-        if (r->rc == ZKR_OK && r->watch == NULL &&
-            !unwatch(c, r->path, r->type == ZKR__ZK_UNWATCH_CHILDREN))
-            r->rc = ZKR_ZNOWATCHER;
-        break;
-    case REQUEST_WATCHES:
-        watch_again(c, r);
-        break;
-    default:
-        break;
-    }
-    send_answer(c, r);
     if (r->type == REQUEST_CLOSE || r->rc == ZKR_ZSESSIONMOVED) {
         c->server_open = false;
         c->watched = NULL;

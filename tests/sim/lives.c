@@ -33,22 +33,18 @@ static bool is_robbed(void)
     return life.fates.meanwhile != NULL && is_met();
 }
 
-/* Results that are allowed after a request that failed. */
-static bool is_excused(int rc)
-{
-    if (is_robbed() && (rc == ZKR_ELOST || rc == ZKR_EUNSURE ||
-                        rc == ZKR_ZNONODE || rc == ZKR_ENOTHELD))
-        return true;
-    return is_met() && (rc == ZKR_ENOMEM || rc == ZKR_ZCONNECTIONLOSS ||
-                        rc == ZKR_ZOPERATIONTIMEOUT || rc == ZKR_EUNKNOWN ||
-                        (!life.retries && zkr_error_is_transient(rc)));
-}
-
+/* Other results are allowed after a request that failed. */
 static bool is(const char *what, int rc, int wanted)
 {
-    WRONG_IF(rc != wanted && !is_excused(rc),
-             "%s ends with %s, not with %s: %s", what, zkr_strerror(rc),
-             zkr_strerror(wanted), zkr_error_detail());
+    bool excused =
+        (is_robbed() &&
+         ONE_OF(rc, ZKR_ELOST, ZKR_EUNSURE, ZKR_ZNONODE, ZKR_ENOTHELD)) ||
+        (is_met() && (ONE_OF(rc, ZKR_ENOMEM, ZKR_ZCONNECTIONLOSS,
+                             ZKR_ZOPERATIONTIMEOUT, ZKR_EUNKNOWN) ||
+                      (!life.retries && zkr_error_is_transient(rc))));
+
+    WRONG_IF(rc != wanted && !excused, "%s ends with %s, not with %s: %s", what,
+             zkr_strerror(rc), zkr_strerror(wanted), zkr_error_detail());
     return rc == wanted;
 }
 

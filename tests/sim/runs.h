@@ -4,16 +4,13 @@
 
 #include "choices.h"
 
-/* -- the report of how a schedule ended, for the process that supervises it,
- * and of the reasons for which claims have moved in it -----------------------
- */
-
 #define REPORT_MAX 1024
 /* Reasons that only a line gives a claim to move: a run tells how often its
  * schedules meet them. */
 #define WAYS 12
 
-/* Shared between both processes. */
+/* How a schedule has ended, for the process that supervises it, and with which
+ * it is shared; and the reasons for which claims have moved in it. */
 struct report {
     uint64_t seed;         /* at work on */
     uint64_t done;         /* schedules without a fault */
@@ -33,8 +30,6 @@ _Noreturn void report_failure(const char *text);
 extern const char *const ways_names[WAYS];
 /* A claim has moved for that reason. */
 void ways_taken(const char *why);
-
-/* -- runs ------------------------------------------------------------------ */
 
 /* Runs the schedule of a script, or NULL: of `seed`, in a process of its own.
  * Returns false when it fails; then `r` says how. */

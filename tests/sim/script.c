@@ -78,16 +78,15 @@ static int by_name(const void *x, const void *y)
 
 static void say_names(struct zkr_session *who, const struct zkr__zk_reply *r)
 {
-    const char **names = calloc(r->name_count + 1, sizeof(*names));
+    const char *names[16];
 
-    if (names == NULL)
+    if (r->name_count > sizeof(names) / sizeof(names[0]))
         abort();
-    if (r->name_count > 0)
-        memcpy(names, r->names, r->name_count * sizeof(*names));
+    for (size_t i = 0; i < r->name_count; i++)
+        names[i] = r->names[i];
     qsort(names, r->name_count, sizeof(*names), by_name);
     for (size_t i = 0; i < r->name_count; i++)
         say(who, " [%s]", names[i]);
-    free(names);
 }
 
 static const char *owner_of(int64_t owner)
@@ -154,11 +153,6 @@ static bool enough_events(void)
     return events >= wanted_events;
 }
 
-static void await_answers(void)
-{
-    stage_wait(nothing_pending);
-}
-
 static void await_events(int count)
 {
     wanted_events = count;
@@ -216,7 +210,7 @@ static void ask(struct zkr_session *who, enum zkr__zk_type type,
                 const char *path)
 {
     send(who, type, path);
-    await_answers();
+    stage_wait(nothing_pending);
 }
 
 static void watch(struct zkr_session *who, enum zkr__zk_type type,
@@ -225,7 +219,7 @@ static void watch(struct zkr_session *who, enum zkr__zk_type type,
     w->who = who;
     submit(who,
            (struct zkr__zk_request){ .type = type, .path = path, .watch = w });
-    await_answers();
+    stage_wait(nothing_pending);
 }
 
 static void create(struct zkr_session *who, enum zkr_create_mode mode,
@@ -233,14 +227,14 @@ static void create(struct zkr_session *who, enum zkr_create_mode mode,
 {
     submit(who, (struct zkr__zk_request){
                     .type = ZKR__ZK_CREATE, .mode = mode, .path = path });
-    await_answers();
+    stage_wait(nothing_pending);
 }
 
 static void set(struct zkr_session *who, const char *path, const char *data)
 {
     submit(who, (struct zkr__zk_request){
                     .type = ZKR__ZK_SET, .path = path, .data = data });
-    await_answers();
+    stage_wait(nothing_pending);
 }
 
 /* Both of them, if there are two. */
@@ -442,7 +436,7 @@ static void in_one_flight(void)
     send(&a, ZKR__ZK_CHECK, "/f/x-0000000000");
     send(&a, ZKR__ZK_SYNC, "/f");
     send(&a, ZKR__ZK_CHILDREN, "/f");
-    await_answers();
+    stage_wait(nothing_pending);
     show("requests in one flight");
 }
 

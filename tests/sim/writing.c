@@ -50,20 +50,17 @@ static int ask_plain(const struct writing *w, bool waits,
     int64_t ms = w->timeout_ms;
     size_t len = strlen(data);
 
-    switch ((int)w->write->type) {
-    case ZKR__ZK_CREATE:
+    if (w->write->type == ZKR__ZK_CREATE)
         return waits ? zkr_session_create(s, path, data, len, NULL, ms, NULL)
                      : zkr_session_create_async(s, path, data, len, NULL, ms,
                                                 on_answered, w->write);
-    case ZKR__ZK_DELETE:
+    if (w->write->type == ZKR__ZK_DELETE)
         return waits ? zkr_session_delete(s, path, w->version, ms)
                      : zkr_session_delete_async(s, path, w->version, ms,
                                                 on_answered, w->write);
-    default:
-        if (!waits)
-            return zkr_session_set_async(s, path, data, len, w->version, ms,
-                                         on_answered, w->write);
-    }
+    if (!waits)
+        return zkr_session_set_async(s, path, data, len, w->version, ms,
+                                     on_answered, w->write);
     int rc = zkr_session_set(s, path, data, len, w->version, ms, &reply);
     if (rc == ZKR_OK)
         *ret_stat = reply->stat;
@@ -107,12 +104,6 @@ static int ask_guarded(const struct writing *w, bool waits,
     return rc;
 }
 
-static int ask(const struct writing *w, bool waits, struct zkr_stat *ret_stat)
-{
-    return w->how == PLAIN ? ask_plain(w, waits, ret_stat)
-                           : ask_guarded(w, waits, ret_stat);
-}
-
 static void write_once(struct writing *w, const struct attempt *a,
                        enum zkr__zk_type type, const char *path)
 {
@@ -124,7 +115,8 @@ static void write_once(struct writing *w, const struct attempt *a,
     bool waits = choose(3) > 0;
     struct call call = oracle_begins(w->process->number);
     struct zkr_stat stat = { 0 };
-    int rc = ask(w, waits, &stat);
+    int rc = w->how == PLAIN ? ask_plain(w, waits, &stat)
+                             : ask_guarded(w, waits, &stat);
     if (waits && rc == ZKR_OK)
         w->version = stat.version;
     if (waits || rc != ZKR_OK)
