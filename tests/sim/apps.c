@@ -263,6 +263,8 @@ static void ask_session(const struct thread *t)
 
 static void round_of(struct thread *t)
 {
+    bool has_async = t->recipe != REENTRANT && t->recipe != LATCH;
+
     user_pauses(7);
     if (t->process->closed)
         return;
@@ -283,9 +285,9 @@ static void round_of(struct thread *t)
         two_permits_round(t);
     if (world.recipe == MULTI && choose(3) > 0)
         user_needs_several(t);
-    else if (user_has_async(t) && choose(2) == 1 && one_in(2))
+    else if (has_async && choose(2) == 1 && one_in(2))
         burst_round(t);
-    else if (user_has_async(t) && choose(2) == 1)
+    else if (has_async && choose(2) == 1)
         async_round(t);
     else
         blocking_round(t);

@@ -37,12 +37,6 @@ void ensemble_observe(void)
     members_elect();
 }
 
-void ensemble_bounds(int replica, int64_t least, int64_t most)
-{
-    ensemble.replicas[replica].least = least;
-    ensemble.replicas[replica].most = most;
-}
-
 int64_t ensemble_grants(int replica, int64_t timeout)
 {
     const struct replica *r = &ensemble.replicas[replica];

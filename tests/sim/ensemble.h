@@ -146,7 +146,6 @@ void ensemble_observe(void);
 int ensemble_new_session(int process, int64_t timeout);
 
 /* Returns the timeout that a replica grants when it is asked for this one. */
-void ensemble_bounds(int replica, int64_t least, int64_t most);
 int64_t ensemble_grants(int replica, int64_t timeout);
 
 bool ensemble_serves(int replica);

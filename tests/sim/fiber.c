@@ -46,7 +46,7 @@ struct turn {
 static struct fiber fibers[FIBERS_MAX];
 static OF_SCHEDULE struct turn turns[FIBERS_MAX];
 static OF_SCHEDULE int fiber_count;
-static int self = FIBER_NOBODY;
+int fiber_self = FIBER_NOBODY;
 static int upcall_process;
 OF_SCHEDULE bool fiber_stopped[PROCESSES_MAX];
 
@@ -57,7 +57,7 @@ static size_t scheduler_stack_size;
 
 static void leave(void)
 {
-    struct fiber *f = &fibers[self];
+    struct fiber *f = &fibers[fiber_self];
     void *fake = NULL;
 
     __sanitizer_start_switch_fiber(&fake, scheduler_stack,
@@ -80,7 +80,7 @@ static jmp_buf scheduler;
 
 static void leave(void)
 {
-    struct fiber *f = &fibers[self];
+    struct fiber *f = &fibers[fiber_self];
 
     f->left = true;
     if (_setjmp(f->where) == 0)
@@ -105,10 +105,10 @@ static void trampoline(void)
                                     &scheduler_stack_size);
 #endif
     for (;;) {
-        struct fiber *f = &fibers[self];
+        struct fiber *f = &fibers[fiber_self];
 
         (void)f->main(f->arg);
-        turns[self].state = FINISHED;
+        turns[fiber_self].state = FINISHED;
         fiber_wake(f);
         leave();
     }
@@ -142,14 +142,10 @@ int fiber_start(int process, void *(*main)(void *), void *arg)
     return number;
 }
 
-int fiber_self(void)
-{
-    return self;
-}
-
 int fiber_process(void)
 {
-    return self == FIBER_NOBODY ? upcall_process : turns[self].process;
+    return fiber_self == FIBER_NOBODY ? upcall_process
+                                      : turns[fiber_self].process;
 }
 
 void fiber_enter_process(int process)
@@ -159,9 +155,9 @@ void fiber_enter_process(int process)
 
 bool fiber_wait(const void *object, int64_t deadline)
 {
-    struct turn *t = &turns[self];
+    struct turn *t = &turns[fiber_self];
 
-    if (self == FIBER_NOBODY) {
+    if (fiber_self == FIBER_NOBODY) {
         (void)fprintf(stderr, "sim: a thread of the client waits\n");
         abort();
     }
@@ -192,7 +188,7 @@ void fiber_sleep(int64_t duration)
 
 void fiber_yield(void)
 {
-    if (self != FIBER_NOBODY)
+    if (fiber_self != FIBER_NOBODY)
         leave();
 }
 
@@ -226,9 +222,9 @@ void fibers_run(int which)
     for (int i = 0; i < fiber_count; i++) {
         if (!can_run(&turns[i]) || which-- > 0)
             continue;
-        self = i;
+        fiber_self = i;
         go_to(&fibers[i]);
-        self = FIBER_NOBODY;
+        fiber_self = FIBER_NOBODY;
         return;
     }
 }

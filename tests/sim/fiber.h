@@ -12,8 +12,8 @@
 /* Runs when its turn comes, in the given process. Returns its number. */
 int fiber_start(int process, void *(*main)(void *), void *arg);
 
-/* The number of the running fiber, or FIBER_NOBODY, and its process. */
-int fiber_self(void);
+/* The running fiber, or FIBER_NOBODY, and its process. */
+extern int fiber_self;
 int fiber_process(void);
 void fiber_enter_process(int process); /* for upcalls, which no fiber makes */
 

@@ -34,7 +34,7 @@ static bool is_robbed(void)
 }
 
 /* Other results are allowed after a request that failed. */
-static bool is(const char *what, int rc, int wanted)
+static bool ends(const char *what, int rc, int wanted)
 {
     bool excused =
         (is_robbed() &&
@@ -46,6 +46,11 @@ static bool is(const char *what, int rc, int wanted)
     WRONG_IF(rc != wanted && !excused, "%s ends with %s, not with %s: %s", what,
              zkr_strerror(rc), zkr_strerror(wanted), zkr_error_detail());
     return rc == wanted;
+}
+
+static bool is(const char *what, int rc)
+{
+    return ends(what, rc, ZKR_OK);
 }
 
 /* -- one hold -------------------------------------------------------------- */
@@ -64,7 +69,7 @@ static void write_under(const struct attempt *a, zkr_grant *grant)
 
         writes_told(w, rc, NULL);
         if (rc != ZKR_ZNODEEXISTS && rc != ZKR_ZNONODE)
-            (void)is("a guarded write", rc, ZKR_OK);
+            (void)is("a guarded write", rc);
     }
 }
 
@@ -91,15 +96,15 @@ static void hold(zkr_grant *grant)
 
     fiber_sleep(100 * MS); /* it is watched by then */
     uint64_t requests = client_requests;
-    if (is("a verify", zkr_grant_verify(grant, -1), ZKR_OK))
+    if (is("a verify", zkr_grant_verify(grant, -1)))
         oracle_verified(a, requests);
-    (void)is("a check", zkr_grant_check(grant), ZKR_OK);
+    (void)is("a check", zkr_grant_check(grant));
 }
 
 static void release(zkr_grant *grant)
 {
     oracle_over_with(grant);
-    (void)is("a release", zkr_grant_release(grant), ZKR_OK);
+    (void)is("a release", zkr_grant_release(grant));
     WRONG_IF(!is_robbed() && (zkr_grant_release(grant) != ZKR_ENOTHELD ||
                               zkr_grant_depth(grant) != 0),
              "it is given back twice");
@@ -112,7 +117,7 @@ static void release(zkr_grant *grant)
 static void end_in_vain(const char *what, int rc, int wanted, zkr_grant *grant)
 {
     if (rc != ZKR_OK || !is_robbed()) {
-        (void)is(what, rc, wanted);
+        (void)ends(what, rc, wanted);
         return;
     }
     hold(grant);
@@ -132,7 +137,7 @@ static void give_up(zkr_mutex *m)
     for (int64_t pause = 0; pause < 2 * MS; pause += MS / 2) {
         a.told = false;
         if (!is("an acquire",
-                zkr_mutex_acquire_async(m, -1, on_asked, &a, &request), ZKR_OK))
+                zkr_mutex_acquire_async(m, -1, on_asked, &a, &request)))
             continue;
         fiber_sleep(pause);
         (void)zkr_request_cancel(request);
@@ -150,7 +155,7 @@ static bool has_come(bool was_asked, const struct asking *a)
 {
     if (was_asked)
         FIBER_UNTIL(a->told, a);
-    return was_asked && is("an acquire", a->rc, ZKR_OK);
+    return was_asked && is("an acquire", a->rc);
 }
 
 static void wait_and_hold(zkr_mutex *m)
@@ -158,8 +163,7 @@ static void wait_and_hold(zkr_mutex *m)
     struct zkr_participants *list;
     struct asking a = { 0 };
     bool was_asked =
-        is("an acquire", zkr_mutex_acquire_async(m, -1, on_asked, &a, NULL),
-           ZKR_OK);
+        is("an acquire", zkr_mutex_acquire_async(m, -1, on_asked, &a, NULL));
 
     fiber_sleep(10 * MS);
     give_back(&users[HOLDER]);
@@ -167,15 +171,13 @@ static void wait_and_hold(zkr_mutex *m)
         return;
     hold(a.grant);
     if (is("a list",
-           zkr_participants_list(life.session, WORLD_PATH, NULL, &list),
-           ZKR_OK)) {
+           zkr_participants_list(life.session, WORLD_PATH, NULL, &list))) {
         WRONG_IF(list->count != 1 && !is_robbed(),
                  "of one participant %zu are listed", list->count);
         zkr_participants_free(list);
     }
     (void)is("a request",
-             zkr_participants_revoke(life.session, zkr_grant_node(a.grant)),
-             ZKR_OK);
+             zkr_participants_revoke(life.session, zkr_grant_node(a.grant)));
     release(a.grant);
 }
 
@@ -183,7 +185,7 @@ static void acquire_alone(zkr_mutex *m, void (*then)(zkr_grant *grant))
 {
     zkr_grant *grant;
 
-    if (is("an acquire", zkr_mutex_acquire(m, -1, &grant), ZKR_OK))
+    if (is("an acquire", zkr_mutex_acquire(m, -1, &grant)))
         then(grant);
 }
 
@@ -200,10 +202,9 @@ static void be_broken(zkr_grant *grant)
 
     (void)granted(false, NULL, grant);
     oracle_over_with(grant);
-    bool lost = is(
-        "a break",
-        zkr_participants_break(life.session, zkr_grant_node(grant), token, 0),
-        ZKR_OK);
+    bool lost =
+        is("a break", zkr_participants_break(life.session,
+                                             zkr_grant_node(grant), token, 0));
     fiber_sleep(world.timeout);
     for (int i = 0; i < 2 && lost && !is_robbed(); i++) {
         WRONG_IF(zkr_grant_release(grant) != ZKR_ELOST ||
@@ -218,8 +219,7 @@ static void acquire_mutex(void)
 {
     zkr_mutex *m;
 
-    if (!is("a mutex", zkr_mutex_new(life.session, WORLD_PATH, NULL, &m),
-            ZKR_OK)) {
+    if (!is("a mutex", zkr_mutex_new(life.session, WORLD_PATH, NULL, &m))) {
         give_back(&users[HOLDER]);
         return;
     }
@@ -234,8 +234,7 @@ static void acquire_deep(void)
 {
     zkr_mutex *m;
 
-    if (!is("a mutex", zkr_mutex_new(life.session, DEEP_PATH, NULL, &m),
-            ZKR_OK))
+    if (!is("a mutex", zkr_mutex_new(life.session, DEEP_PATH, NULL, &m)))
         return;
     acquire_alone(m, free_grant);
     zkr_mutex_free(m);
@@ -248,13 +247,12 @@ static void acquire_rwlock(void)
     zkr_grant *write;
     zkr_grant *read;
 
-    if (!is("a lock", zkr_rwlock_new(life.session, WORLD_PATH, NULL, &rw),
-            ZKR_OK))
+    if (!is("a lock", zkr_rwlock_new(life.session, WORLD_PATH, NULL, &rw)))
         return;
-    if (is("a write", zkr_rwlock_acquire_write(rw, -1, &write), ZKR_OK)) {
+    if (is("a write", zkr_rwlock_acquire_write(rw, -1, &write))) {
         a = granted(false, NULL, write);
         oracle_over_with(write); /* at the end of the downgrade at the latest */
-        if (is("a downgrade", zkr_rwlock_downgrade(rw, write, &read), ZKR_OK)) {
+        if (is("a downgrade", zkr_rwlock_downgrade(rw, write, &read))) {
             (void)granted(true, a, read);
             free_grant(write);
             release(read);
@@ -271,15 +269,14 @@ static void acquire_unfair(void)
     zkr_unfair_mutex *m;
     zkr_grant *grant;
 
-    if (!is("a mutex", zkr_unfair_mutex_new(life.session, WORLD_PATH, NULL, &m),
-            ZKR_OK))
+    if (!is("a mutex",
+            zkr_unfair_mutex_new(life.session, WORLD_PATH, NULL, &m)))
         return;
-    if (is("an acquire", zkr_unfair_mutex_acquire(m, -1, &grant), ZKR_OK)) {
+    if (is("an acquire", zkr_unfair_mutex_acquire(m, -1, &grant))) {
         hold(grant);
         bool was_asked =
             is("an acquire",
-               zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL),
-               ZKR_OK);
+               zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL));
         fiber_sleep(10 * MS);
         release(grant);
         if (has_come(was_asked, &next)) {
@@ -301,8 +298,7 @@ static bool open_session(void)
     if (!life.retries)
         opts.retry.kind = ZKR_RETRY_NONE;
     p->gives_up = !life.retries;
-    if (!is("an open", zkr_session_open("a:1,b:2,c:3", &opts, &life.session),
-            ZKR_OK))
+    if (!is("an open", zkr_session_open("a:1,b:2,c:3", &opts, &life.session)))
         return false;
     p->number = TELLER;
     p->session = life.session;

@@ -175,11 +175,6 @@ int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
     return rc;
 }
 
-bool user_has_async(const struct thread *t)
-{
-    return t->recipe != REENTRANT && t->recipe != LATCH;
-}
-
 int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
                        zkr_acquire_fn fn, void *user, zkr_request **request)
 {

@@ -158,14 +158,6 @@ static bool fails(struct shrinking *s, size_t count)
     return true;
 }
 
-static bool without(struct shrinking *s, size_t from, size_t len)
-{
-    memcpy(s->next, s->best, from * sizeof(*s->best));
-    memcpy(s->next + from, s->best + from + len,
-           (s->count - from - len) * sizeof(*s->best));
-    return fails(s, s->count - len);
-}
-
 static bool zeroed(struct shrinking *s, size_t from, size_t len)
 {
     bool any = false;
@@ -183,12 +175,15 @@ static bool pass(struct shrinking *s, size_t len)
     bool better = false;
 
     for (size_t from = 0; from + len <= s->count && s->tries < TRIES;) {
-        if (without(s, from, len))
+        memcpy(s->next, s->best, from * sizeof(*s->best));
+        memcpy(s->next + from, s->best + from + len,
+               (s->count - from - len) * sizeof(*s->best));
+        if (fails(s, s->count - len)) { /* without these */
             better = true;
-        else if (zeroed(s, from, len))
-            better = true, from += len;
-        else
-            from += len;
+            continue;
+        }
+        better = zeroed(s, from, len) || better;
+        from += len;
     }
     return better;
 }

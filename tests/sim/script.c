@@ -96,9 +96,20 @@ static const char *owner_of(int64_t owner)
     return owner == a.id ? "a" : owner == b.id ? "b" : "?";
 }
 
-static const bool has_stat[ZKR__ZK_TYPES] = {
-    [ZKR__ZK_CREATE] = true, [ZKR__ZK_EXISTS] = true,   [ZKR__ZK_GET] = true,
-    [ZKR__ZK_SET] = true,    [ZKR__ZK_CHILDREN] = true,
+static const struct {
+    const char *name;
+    bool has_stat;
+} types[ZKR__ZK_TYPES] = {
+    [ZKR__ZK_CREATE] = { "create", true },
+    [ZKR__ZK_DELETE] = { "delete", false },
+    [ZKR__ZK_EXISTS] = { "exists", true },
+    [ZKR__ZK_GET] = { "get", true },
+    [ZKR__ZK_SET] = { "set", true },
+    [ZKR__ZK_CHILDREN] = { "children", true },
+    [ZKR__ZK_SYNC] = { "sync", false },
+    [ZKR__ZK_CHECK] = { "check", false },
+    [ZKR__ZK_UNWATCH] = { "unwatch", false },
+    [ZKR__ZK_UNWATCH_CHILDREN] = { "unwatch children", false },
 };
 
 static void on_reply(struct zkr_session *who, uintptr_t id,
@@ -110,7 +121,7 @@ static void on_reply(struct zkr_session *who, uintptr_t id,
     say(who, "%s: %d", op->text, reply->rc);
     if (reply->path != NULL)
         say(who, " %s", reply->path);
-    if (has_stat[op->request.type] && reply->rc == ZKR_OK)
+    if (types[op->request.type].has_stat && reply->rc == ZKR_OK)
         say(who, " of %s%s", owner_of(reply->stat.ephemeral_owner),
             reply->stat.czxid > 0 ? "" : ", without a czxid");
     if (reply->data_len > 0)
@@ -159,19 +170,6 @@ static void await_events(int count)
     stage_wait(enough_events);
 }
 
-static const char *const types[] = {
-    [ZKR__ZK_CREATE] = "create",
-    [ZKR__ZK_DELETE] = "delete",
-    [ZKR__ZK_EXISTS] = "exists",
-    [ZKR__ZK_GET] = "get",
-    [ZKR__ZK_SET] = "set",
-    [ZKR__ZK_CHILDREN] = "children",
-    [ZKR__ZK_SYNC] = "sync",
-    [ZKR__ZK_CHECK] = "check",
-    [ZKR__ZK_UNWATCH] = "unwatch",
-    [ZKR__ZK_UNWATCH_CHILDREN] = "unwatch children",
-};
-
 static void submit(struct zkr_session *who, struct zkr__zk_request request)
 {
     struct zkr__op *op = calloc(1, sizeof(*op));
@@ -184,8 +182,9 @@ static void submit(struct zkr_session *who, struct zkr__zk_request request)
     if (request.data == NULL)
         op->request.data = "";
     op->request.data_len = strlen(op->request.data);
-    (void)snprintf(op->text, sizeof(op->text), "%s %s%s%s", types[request.type],
-                   request.path, request.watch == NULL ? "" : " watch ",
+    (void)snprintf(op->text, sizeof(op->text), "%s %s%s%s",
+                   types[request.type].name, request.path,
+                   request.watch == NULL ? "" : " watch ",
                    request.watch == NULL ? "" : request.watch->name);
     stage_lock();
     pending++;

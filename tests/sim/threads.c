@@ -22,10 +22,8 @@ WRAP(int, pthread_detach, (pthread_t thread))
 /* The completion threads of the clients are no fibers. */
 WRAP(pthread_t, pthread_self, (void))
 {
-    int self = fiber_self();
-
-    return (pthread_t)(self == FIBER_NOBODY ? 1000 + fiber_process()
-                                            : 1 + self);
+    return (pthread_t)(fiber_self == FIBER_NOBODY ? 1000 + fiber_process()
+                                                  : 1 + fiber_self);
 }
 
 int zkr__thread_start(pthread_t *thread, const char *name,
@@ -61,7 +59,7 @@ void zkr__mtx_done(struct zkr__mtx *mtx)
 
 static bool is_interrupted(void)
 {
-    return world.preempt && fiber_self() != FIBER_NOBODY && one_in(16);
+    return world.preempt && fiber_self != FIBER_NOBODY && one_in(16);
 }
 
 /* Another fiber runs only where this one waits, before it takes a lock and

@@ -110,13 +110,6 @@ WRAP(void, zkr__sm_move, (struct zkr__sm * sm, int to, const char *why))
     }
 }
 
-static struct told *add_told(int process, const zkr_session *of,
-                             const struct zkr__sm *sm)
-{
-    return all = ARENA_NEW(struct told, .next = all, .of = of,
-                           .process = process, .sm = sm);
-}
-
 static const char *name_of(const struct told *t, int state)
 {
     return t->sm->table[state].name;
@@ -181,13 +174,12 @@ static void on_session(zkr_session *session, const struct zkr_session_event *e,
 void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
                    void *user)
 {
-    struct told *t =
-        add_told(a->process, zkr__grant_claim(grant)->session, &grant->sm);
+    struct told *t = ARENA_NEW(
+        struct told, .next = all, .of = zkr__grant_claim(grant)->session,
+        .process = a->process, .sm = &grant->sm, .attempt = a, .grant = grant,
+        .grant_fn = fn, .user = user);
 
-    t->attempt = a;
-    t->grant = grant;
-    t->grant_fn = fn;
-    t->user = user;
+    all = t;
     t->present = change_of(t, grant->sm.state);
     WRONG_IF(zkr_grant_listen(grant, on_grant, t) != ZKR_OK,
              "process %d cannot listen to a grant", a->process);
@@ -196,13 +188,13 @@ void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,
 void told_of_session(struct process *p, zkr_session_fn fn, void *user)
 {
     zkr_session *session = p->session;
-    struct told *t = add_told(p->number, session, &session->sm);
+    struct told *t =
+        ARENA_NEW(struct told, .next = all, .of = session, .process = p->number,
+                  .sm = &session->sm, .listener = &p->listener,
+                  .session = session, .session_fn = fn, .user = user);
 
+    all = t;
     p->listener = NULL;
-    t->listener = &p->listener;
-    t->session = session;
-    t->session_fn = fn;
-    t->user = user;
     t->present = change_of(t, session->sm.state);
     if (zkr_session_listen(session, on_session, t, &p->listener) != ZKR_OK)
         t->ended = true; /* no memory */

@@ -89,18 +89,14 @@ const struct node_data *tree_data(const struct node *n, int64_t version)
 struct node *tree_create(struct node *parent, const char *path, int64_t version,
                          int64_t czxid)
 {
-    struct node *n = arena_new(sizeof(*n));
+    uint32_t h = hash(path);
+    struct node *n = ARENA_NEW(
+        struct node, .path = arena_copy(path, strlen(path)), .hash = h,
+        .next = buckets[h % BUCKETS], .created = version, .deleted = TREE_NEVER,
+        .czxid = czxid, .session = NO_SESSION, .parent = parent);
 
-    n->path = arena_copy(path, strlen(path));
     n->name = strrchr(n->path, '/') + 1;
-    n->hash = hash(path);
-    n->next = buckets[n->hash % BUCKETS];
-    buckets[n->hash % BUCKETS] = n;
-    n->created = version;
-    n->deleted = TREE_NEVER;
-    n->czxid = czxid;
-    n->session = NO_SESSION;
-    n->parent = parent;
+    buckets[h % BUCKETS] = n;
     if (parent != NULL) {
         n->next_sibling = parent->children;
         parent->children = n;
@@ -110,16 +106,10 @@ struct node *tree_create(struct node *parent, const char *path, int64_t version,
 
 void tree_set(struct node *n, int64_t version, const char *data, size_t len)
 {
-    struct node_data *d = arena_new(sizeof(*d));
-
-    *d = (struct node_data){ .older = n->data,
-                             .version = version,
-                             .number = n->data != NULL ? n->data->number + 1
-                                       : version > n->created ? 1
-                                                              : 0,
-                             .bytes = arena_copy(data, len),
-                             .len = len };
-    n->data = d;
+    n->data = ARENA_NEW(struct node_data, .older = n->data, .version = version,
+                        .number = n->data != NULL ? n->data->number + 1
+                                                  : version > n->created,
+                        .bytes = arena_copy(data, len), .len = len);
 }
 
 struct node *tree_after(const struct node *n)

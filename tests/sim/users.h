@@ -46,7 +46,6 @@ void user_cancel(struct thread *t);
 void user_checks_path(const struct thread *t);
 int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
                  zkr_grant **grant);
-bool user_has_async(const struct thread *t);
 int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
                        zkr_acquire_fn fn, void *user, zkr_request **request);
 

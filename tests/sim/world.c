@@ -169,9 +169,9 @@ static void choose_ensemble(void)
         int64_t bound = note_timeout(some_timeout());
 
         if (choose(2) == 1)
-            ensemble_bounds(r, bound, 0);
+            ensemble.replicas[r].least = bound;
         else
-            ensemble_bounds(r, 0, bound);
+            ensemble.replicas[r].most = bound;
     }
     ensemble.gap = world.shortest * 3 / 10;
 }
