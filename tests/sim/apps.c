@@ -226,16 +226,6 @@ static void on_session_event(zkr_session *session,
              "a callback closes its session");
 }
 
-static void open_session(struct process *p)
-{
-    while (try_to_open(p) != ZKR_OK)
-        world_trace("process %d: another try", p->number);
-    if (one_in(2))
-        told_of_session(p, on_session_event, p);
-    p->opened = true;
-    fiber_wake(p);
-}
-
 static void close_session(struct process *p)
 {
     struct call call = oracle_begins(p->number);
@@ -252,13 +242,16 @@ static void close_session(struct process *p)
 static void ask_session(const struct thread *t)
 {
     zkr_session *s = t->process->session;
+    const char *path = t->recipe == LATCH ? zkr_leader_path(t->lock)
+                                          : zkr_lockable_path(t->lock);
 
     WRONG_IF(zkr_session_epoch(s) == 0 || zkr_session_timeout_ms(s) == 0 ||
                  zkr_session_state_name(zkr_session_state(s)) == NULL,
              "process %d has a session that knows nothing of itself",
              t->process->number);
     (void)zkr_session_id(s);
-    user_checks_path(t);
+    WRONG_IF(strcmp(path, process_sees(t->process, t->path)) != 0,
+             "a lock is at '%s'", path);
 }
 
 static void round_of(struct thread *t)
@@ -300,7 +293,12 @@ static void *thread_main(void *arg)
 
     if (p->threads++ == 0) {
         user_pauses(7);
-        open_session(p);
+        while (try_to_open(p) != ZKR_OK)
+            world_trace("process %d: another try", p->number);
+        if (one_in(2))
+            told_of_session(p, on_session_event, p);
+        p->opened = true;
+        fiber_wake(p);
     }
     FIBER_UNTIL(p->opened, p);
     WRONG_IF(user_make_lock(t) != ZKR_OK, "process %d: cannot make a lock: %s",
@@ -319,8 +317,7 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* -- options of sessions and locks, for each process and thread --------------
- */
+/* -- options of sessions and locks, and threads ---------------------------- */
 
 /* A user that assumes more pings than there are makes a mistake; one that
  * assumes fewer is careful. */
@@ -386,18 +383,6 @@ static uint32_t options_lock_flags(void)
     return flags;
 }
 
-/* Its threads share a lock that stays, maybe. */
-static void options_draw_stays(struct process *p)
-{
-    if (ONE_OF(world.recipe, UNFAIR, LATCH, SEMAPHORE, MULTI) || !one_in(3))
-        return;
-    p->stays.ms = DRAW(uint32_t, 1000, 20, 3000);
-    p->stays.max = DRAW(uint32_t, 1, 3, 0);
-    p->stays.flags = options_lock_flags();
-}
-
-/* -- threads -------------------------------------------------------------- */
-
 static void start_thread(struct process *p)
 {
     struct thread *t = arena_new(sizeof(*t));
@@ -427,9 +412,13 @@ void apps_start(void)
 
         p->number = i;
         options_draw(p);
-        options_draw_stays(p);
-        if (p->stays.ms != 0)
+        if (ONE_OF(world.recipe, MUTEX, RWLOCK, REENTRANT) && one_in(3)) {
+            /* its threads share a lock that stays */
+            p->stays.ms = DRAW(uint32_t, 1000, 20, 3000);
+            p->stays.max = DRAW(uint32_t, 1, 3, 0);
+            p->stays.flags = options_lock_flags();
             threads += choose(3);
+        }
         while (threads-- > 0)
             start_thread(p);
     }

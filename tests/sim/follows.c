@@ -97,10 +97,20 @@ static void on_watch(int error, const struct zkr_reply *reply,
 
 /* -- users ----------------------------------------------------------------- */
 
-static void begin(struct process *p)
+void user_follows(struct process *p)
 {
-    struct follow *f = ARENA_NEW(struct follow, .next = all, .process = p);
+    struct follow *f = all;
 
+    if (choose(3) == 0) {
+        while (f != NULL && (f->process != p || f->watch == NULL || !one_in(2)))
+            f = f->next;
+        if (f != NULL)
+            end(f);
+        WRONG_IF(f != NULL && f->inside,
+                 "a watch on %s is freed under its callback", f->path);
+        return;
+    }
+    f = ARENA_NEW(struct follow, .next = all, .process = p);
     f->path = DRAW(char *, WORLD_PATH, "/locks/data");
     f->what = (enum zkr_watch_what)(1 + choose(3));
     f->ends_at = one_in(4) ? 1 + (int)choose(3) : 0;
@@ -109,22 +119,6 @@ static void begin(struct process *p)
                                NULL, on_watch, f, &f->watch);
     WRONG_IF(rc != ZKR_OK && rc != ZKR_ENOMEM && rc != ZKR_ECLOSED,
              "process %d: cannot watch: %s", p->number, zkr_error_detail());
-}
-
-void user_follows(struct process *p)
-{
-    if (choose(3) > 0) {
-        begin(p);
-        return;
-    }
-    for (struct follow *f = all; f != NULL; f = f->next) {
-        if (f->process != p || f->watch == NULL || !one_in(2))
-            continue;
-        end(f);
-        WRONG_IF(f->inside, "a watch on %s is freed under its callback",
-                 f->path);
-        return;
-    }
 }
 
 void follows_end(const struct process *p)

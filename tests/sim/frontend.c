@@ -52,7 +52,7 @@ static void reset_conn(struct conn *c)
     c->server_open = false;
     c->watched = NULL;
     if (one_in(3))
-        pipe_clear(&c->down);
+        c->down.first = NULL;
     pipe_send(&c->down, TO_CLIENT_RESET, 0, NULL);
 }
 
@@ -352,7 +352,7 @@ void server_hang_up(struct conn *c)
 {
     c->client_open = false;
     if (one_in(2))
-        pipe_clear(&c->up);
+        c->up.first = NULL;
     pipe_send(&c->up, TO_SERVER_FIN, 0, NULL);
 }
 

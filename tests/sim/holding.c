@@ -33,19 +33,6 @@ static void give_back_leadership(const struct thread *t, zkr_grant *grant)
 }
 
 /* A grant that has been released, or was lost, cannot be released once more. */
-static void release_again(const struct attempt *a, zkr_grant *grant)
-{
-    enum zkr_grant_state_kind state = zkr_grant_state(grant);
-    int rc = zkr_grant_release(grant);
-
-    WRONG_IF(rc != (state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD),
-             "attempt %d is %s and given back again: %d", a->number,
-             zkr_grant_state_name(state), rc);
-    WRONG_IF(zkr_grant_depth(grant) != 0 || zkr_grant_check(grant) == ZKR_OK,
-             "attempt %d is given back, and held %u times", a->number,
-             zkr_grant_depth(grant));
-}
-
 static void release(const struct thread *t, const struct attempt *a,
                     zkr_grant *grant)
 {
@@ -56,8 +43,18 @@ static void release(const struct thread *t, const struct attempt *a,
     else if (zkr_grant_release_async(grant, told ? on_released : NULL, NULL) ==
              ZKR_OK)
         world.releases += told;
-    while (one_in(3))
-        release_again(a, grant);
+    while (one_in(3)) {
+        enum zkr_grant_state_kind state = zkr_grant_state(grant);
+        int rc = zkr_grant_release(grant);
+
+        WRONG_IF(rc != (state == ZKR_GRANT_LOST ? ZKR_ELOST : ZKR_ENOTHELD),
+                 "attempt %d is %s and given back again: %d", a->number,
+                 zkr_grant_state_name(state), rc);
+        WRONG_IF(zkr_grant_depth(grant) != 0 ||
+                     zkr_grant_check(grant) == ZKR_OK,
+                 "attempt %d is given back, and held %u times", a->number,
+                 zkr_grant_depth(grant));
+    }
 }
 
 void user_gives_back(struct thread *t, struct attempt *a, zkr_grant *grant)

@@ -55,24 +55,6 @@ static bool is(const char *what, int rc)
 
 /* -- one hold -------------------------------------------------------------- */
 
-static void write_under(const struct attempt *a, zkr_grant *grant)
-{
-    static const enum zkr__zk_type types[] = { ZKR__ZK_CREATE, ZKR__ZK_SET };
-
-    for (int i = 0; i < 2; i++) {
-        struct write *w = writes_asked(a, types[i], "/locks/data", true);
-        size_t len = strlen(w->data);
-        int rc = i == 0
-                     ? zkr_grant_guarded_create(grant, w->path, w->data, len, 0)
-                     : zkr_grant_guarded_set(grant, w->path, w->data, len, -1,
-                                             0, NULL);
-
-        writes_told(w, rc, NULL);
-        if (rc != ZKR_ZNODEEXISTS && rc != ZKR_ZNONODE)
-            (void)is("a guarded write", rc);
-    }
-}
-
 static struct attempt *granted(bool shared, struct attempt *beside,
                                zkr_grant *grant)
 {
@@ -88,6 +70,26 @@ static void free_grant(zkr_grant *grant)
 {
     oracle_over_with(grant);
     told_free_grant(grant);
+}
+
+static void write_and_free(zkr_grant *grant)
+{
+    static const enum zkr__zk_type types[] = { ZKR__ZK_CREATE, ZKR__ZK_SET };
+    const struct attempt *a = granted(false, NULL, grant);
+
+    for (int i = 0; i < 2; i++) {
+        struct write *w = writes_asked(a, types[i], "/locks/data", true);
+        size_t len = strlen(w->data);
+        int rc = i == 0
+                     ? zkr_grant_guarded_create(grant, w->path, w->data, len, 0)
+                     : zkr_grant_guarded_set(grant, w->path, w->data, len, -1,
+                                             0, NULL);
+
+        writes_told(w, rc, NULL);
+        if (rc != ZKR_ZNODEEXISTS && rc != ZKR_ZNONODE)
+            (void)is("a guarded write", rc);
+    }
+    free_grant(grant);
 }
 
 static void hold(zkr_grant *grant)
@@ -187,12 +189,6 @@ static void acquire_alone(zkr_mutex *m, void (*then)(zkr_grant *grant))
 
     if (is("an acquire", zkr_mutex_acquire(m, -1, &grant)))
         then(grant);
-}
-
-static void write_and_free(zkr_grant *grant)
-{
-    write_under(granted(false, NULL, grant), grant);
-    free_grant(grant);
 }
 
 /* Breaks the lock that it holds, by its own node. */

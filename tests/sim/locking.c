@@ -127,15 +127,6 @@ void user_cancel(struct thread *t)
         (void)zkr_lockable_cancel(t->lock);
 }
 
-void user_checks_path(const struct thread *t)
-{
-    const char *path = t->recipe == LATCH ? zkr_leader_path(t->lock)
-                                          : zkr_lockable_path(t->lock);
-
-    WRONG_IF(strcmp(path, process_sees(t->process, t->path)) != 0,
-             "a lock is at '%s'", path);
-}
-
 /* Where there is no lease, nobody is ever sure to lead: then the grant is taken
  * as it is, as an acquire does. */
 static int wait_to_lead(zkr_leader *leader, int64_t timeout_ms,

@@ -277,17 +277,6 @@ static void granted(struct attempt *a, zkr_grant *grant)
     check_order(a);
 }
 
-static bool is_expected(const struct attempt *a, int rc)
-{
-    return ONE_OF(rc, ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED,
-                  ZKR_EBUSY, ZKR_ELOST, ZKR_ENOMEM /* of a client */,
-                  ZKR_ZOPERATIONTIMEOUT, ZKR_ZCONNECTIONLOSS) ||
-           (rc == ZKR_ZNOAUTH && acls.denials > 0) ||
-           (rc == ZKR_EDEADLK && a->upgrade) ||
-           (rc == ZKR_EEXHAUSTED && world.recipe != UNFAIR) ||
-           (world.processes[a->process].gives_up && zkr_error_is_transient(rc));
-}
-
 void oracle_told(struct attempt *a, int rc, zkr_grant *grant)
 {
     world_trace("process %d: attempt %d: %s", a->process, a->number,
@@ -295,8 +284,16 @@ void oracle_told(struct attempt *a, int rc, zkr_grant *grant)
     WRONG_IF(++a->told > 1, "attempt %d is told twice: %d, then %d", a->number,
              a->rc, rc);
     a->rc = rc;
-    WRONG_IF(!is_expected(a, rc), "attempt %d ends with %d, %s: %s", a->number,
-             rc, zkr_strerror(rc), zkr_error_detail());
+    bool expected =
+        ONE_OF(rc, ZKR_OK, ZKR_ETIMEDOUT, ZKR_ECANCELED, ZKR_ECLOSED, ZKR_EBUSY,
+               ZKR_ELOST, ZKR_ENOMEM /* of a client */, ZKR_ZOPERATIONTIMEOUT,
+               ZKR_ZCONNECTIONLOSS) ||
+        (rc == ZKR_ZNOAUTH && acls.denials > 0) ||
+        (rc == ZKR_EDEADLK && a->upgrade) ||
+        (rc == ZKR_EEXHAUSTED && world.recipe != UNFAIR) ||
+        (world.processes[a->process].gives_up && zkr_error_is_transient(rc));
+    WRONG_IF(!expected, "attempt %d ends with %d, %s: %s", a->number, rc,
+             zkr_strerror(rc), zkr_error_detail());
     if (a->deadline != INT64_MAX)
         oracle_in_time("an acquire",
                        &(struct call){ a->process, a->asked, a->stopped },

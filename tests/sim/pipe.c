@@ -73,8 +73,3 @@ void pipe_resume(struct pipe *p)
     p->stalls--;
     schedule(p);
 }
-
-void pipe_clear(struct pipe *p)
-{
-    p->first = NULL;
-}

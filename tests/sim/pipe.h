@@ -15,7 +15,7 @@ struct message {
 };
 
 struct pipe {
-    struct message *first;
+    struct message *first; /* under way; without it they are lost */
     int64_t last_due;
     bool scheduled;
     int stalls;       /* reasons why nothing gets through at present */
@@ -28,8 +28,6 @@ void pipe_send(struct pipe *p, int kind, int64_t number, void *body);
 /* Messages under way wait, and go on after as many calls of pipe_resume(). */
 void pipe_stall(struct pipe *p);
 void pipe_resume(struct pipe *p);
-/* Messages under way are lost. */
-void pipe_clear(struct pipe *p);
 
 /* Until then a message may take longer than a client waits; no earlier message
  * arrives long after. */

@@ -76,19 +76,6 @@ static int by_name(const void *x, const void *y)
     return strcmp(*(const char *const *)x, *(const char *const *)y);
 }
 
-static void say_names(struct zkr_session *who, const struct zkr__zk_reply *r)
-{
-    const char *names[16];
-
-    if (r->name_count > sizeof(names) / sizeof(names[0]))
-        abort();
-    for (size_t i = 0; i < r->name_count; i++)
-        names[i] = r->names[i];
-    qsort(names, r->name_count, sizeof(*names), by_name);
-    for (size_t i = 0; i < r->name_count; i++)
-        say(who, " [%s]", names[i]);
-}
-
 static const char *owner_of(int64_t owner)
 {
     if (owner == 0)
@@ -116,6 +103,7 @@ static void on_reply(struct zkr_session *who, uintptr_t id,
                      const struct zkr__zk_reply *reply)
 {
     struct zkr__op *op = (struct zkr__op *)id;
+    const char *names[16];
 
     stage_lock();
     say(who, "%s: %d", op->text, reply->rc);
@@ -128,7 +116,13 @@ static void on_reply(struct zkr_session *who, uintptr_t id,
         say(who, " %zu bytes '%.*s'", reply->data_len,
             reply->data == NULL ? 0 : (int)reply->data_len,
             reply->data == NULL ? "" : reply->data);
-    say_names(who, reply);
+    if (reply->name_count > sizeof(names) / sizeof(names[0]))
+        abort();
+    for (size_t i = 0; i < reply->name_count; i++)
+        names[i] = reply->names[i];
+    qsort(names, reply->name_count, sizeof(*names), by_name);
+    for (size_t i = 0; i < reply->name_count; i++)
+        say(who, " [%s]", names[i]);
     say(who, "\n");
     pending--;
     free(op);

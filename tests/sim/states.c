@@ -47,27 +47,22 @@ static void judge_check(const struct attempt *a,
 /* When there were no faults for so long, a doubt has ended, one way or the
  * other: there is a proof, and the next one comes before it ends. A claim whose
  * list was lost and asked for again may begin with a proof that is late. */
-static bool is_settled(const struct attempt *a)
+static void judge_end_of_doubt(struct attempt *a,
+                               enum zkr_grant_state_kind state)
 {
     const struct process *p = &world.processes[a->process];
     int64_t since = a->granted > a->gone_at ? a->granted : a->gone_at;
 
-    return !p->no_lease && p->opts.lease_ping_gap_ms == 0 &&
-           oracle_is_well(a->process, since);
-}
-
-/* Shared evidence does not bear answers that suddenly take longer than T/20
- * while the beacon stands still: there is a doubt then, for four answers. Those
- * of a client that is busy take up to 60 ms. */
-static void judge_end_of_doubt(struct attempt *a,
-                               enum zkr_grant_state_kind state)
-{
     if (state == ZKR_GRANT_HELD)
         a->sure_at = sim_now;
-    if (!is_ours(state) || !is_settled(a))
+    if (!is_ours(state) || p->no_lease || p->opts.lease_ping_gap_ms != 0 ||
+        !oracle_is_well(a->process, since))
         return;
     if (a->gone_at != 0)
         wrong(a, "and its node has gone");
+    /* Shared evidence does not bear answers that suddenly take longer than T/20
+     * while the beacon stands still: there is a doubt then, for four answers.
+     * Those of a client that is busy take up to 60 ms. */
     if (state != ZKR_GRANT_HELD &&
         !(world.beacon && sim_now - a->sure_at <= world.timeout / 4))
         wrong(a, "and nothing is wrong any more");

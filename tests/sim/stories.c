@@ -176,8 +176,8 @@ static void has_given_up(void)
 
 /* Its create is on the way to the new leader; the old one, which does not know
  * of it, knows the session still: it answers a sync, and shows the past. Seen
- * once in 20,000 schedules with such leaders, and not in 50,000 of others. Its
- * writes would end the syncs there. */
+ * once in 20,000 schedules with such leaders, and not in 50,000 of others. The
+ * writes of a lease would end the syncs there. */
 STORY(a_deserted_leader_ends_no_search, has_given_up, .no_lease = true)
 {
     int old = ensemble.leader;

@@ -43,7 +43,6 @@ void user_free_lock(struct thread *t);
 /* A node that stays goes back. */
 void user_yields(const struct thread *t);
 void user_cancel(struct thread *t);
-void user_checks_path(const struct thread *t);
 int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
                  zkr_grant **grant);
 int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,

@@ -89,33 +89,29 @@ void writes_sent(const struct request *r, int session)
     }
 }
 
-static void check_guard(const struct write *w, int64_t version)
+static void made(struct write *w, int64_t version)
 {
     const struct attempt *a = w->attempt;
-    const struct node *next = held_against(a);
 
+    world_trace("%lld: write %d is made", (long long)version, w->number);
+    WRONG_IF(w->made != 0, "write %d is made twice", w->number);
+    WRONG_IF(w->told > 0 && w->rc != ZKR_EUNKNOWN,
+             "write %d has failed with %s, and is made after that", w->number,
+             zkr_strerror(w->rc));
+    w->made = version;
+    if (!w->guarded)
+        return;
     WRONG_IF(!tree_has(a->node, version),
              "write %d is made by attempt %d, and %s has gone", w->number,
              a->number, a->node->path);
     WRONG_IF(oracle_is_handed_on(a),
              "write %d is made by attempt %d, and %s is handed on", w->number,
              a->number, a->node->path);
+    const struct node *next = held_against(a);
     WRONG_IF(next != NULL,
              "P2: write %d is made by attempt %d when %s has been "
              "granted the lock",
              w->number, a->number, next->path);
-}
-
-static void made(struct write *w, int64_t version)
-{
-    world_trace("%lld: write %d is made", (long long)version, w->number);
-    WRONG_IF(w->made != 0, "write %d is made twice", w->number);
-    WRONG_IF(w->told > 0 && w->rc != ZKR_EUNKNOWN,
-             "write %d has failed with %s, and is made after that", w->number,
-             zkr_strerror(w->rc));
-    if (w->guarded)
-        check_guard(w, version);
-    w->made = version;
 }
 
 void writes_committed(int64_t version, const struct txn *txn)

@@ -189,20 +189,11 @@ static struct request *add_request(struct zkr__zk *zk, int type)
     return r;
 }
 
-static void set_watches(struct zkr__zk *zk)
-{
-    if (zk->watches == NULL)
-        return;
-    struct request *r = ARENA_NEW(struct request, .type = REQUEST_WATCHES,
-                                  .version = zk->last_seen);
-    for (struct local_watch *l = zk->watches; l != NULL; l = l->next)
-        r->watched = ARENA_NEW(struct watched, r->watched, l->path, l->missing,
-                               l->children);
-    send_request(zk, r); /* its answer means nothing */
-}
-
 static void on_welcome(struct zkr__zk *zk, int session)
 {
+    struct request *again = ARENA_NEW(struct request, .type = REQUEST_WATCHES,
+                                      .version = zk->last_seen);
+
     zk->id = session;
     if (zk->timeout != zk->conn->timeout)
         world_trace("process %d: is granted a timeout of %lld ms", zk->process,
@@ -216,7 +207,11 @@ static void on_welcome(struct zkr__zk *zk, int session)
     if (zk->has_auth)
         zk->accepted_at = sim_now + choose(30) * MS;
     tell_event(zk, ZKR__ZK_CONNECTED);
-    set_watches(zk);
+    for (struct local_watch *l = zk->watches; l != NULL; l = l->next)
+        again->watched = ARENA_NEW(struct watched, again->watched, l->path,
+                                   l->missing, l->children);
+    if (zk->watches != NULL)
+        send_request(zk, again); /* its answer means nothing */
     for (struct request *r = zk->first; r != NULL; r = r->pending)
         send_request(zk, r); /* none was sent before, or it has failed */
     turn_at(zk, sim_now + zk->timeout / 3);
