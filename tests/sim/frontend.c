@@ -191,8 +191,7 @@ static void answer(struct conn *c, struct request *r)
         server_cut(c->process, c->replica, WAY_DOWN, fates.held);
         events_at(sim_now, fates.meanwhile, NULL, 0);
     }
-    /* An error of the connection: the server ends it, mostly without a message.
-     */
+    /* an error of the connection ends it, mostly without a message */
     if (r->fate == FATE_ANSWER_LOST)
         reset_conn(c);
     else if (r->rc != ZKR_ZSESSIONMOVED || one_in(8))

@@ -36,7 +36,7 @@ static void give_back_leadership(const struct thread *t, zkr_grant *grant)
 static void release(const struct thread *t, const struct attempt *a,
                     zkr_grant *grant)
 {
-    bool told = !counts(t); /* the end of a release; not if it only counts */
+    bool told = !counts(t); /* the end of it; not if it is only counted */
 
     if (choose(2) == 0)
         (void)zkr_grant_release(grant);

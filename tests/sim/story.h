@@ -79,8 +79,9 @@ extern struct story {
  * SIM_VERBOSE in the environment every step is shown. */
 const struct report *succeeds(void (*tell)(void), void (*granted)(void));
 
-/* A user opens its session, unless it is open; and asks for its lock; it is
- * told; all three; a holder, not the waiter, gives the lock back. */
+/* A user opens its session, unless it is open; it does so, and asks for its
+ * lock; it is told; all of that; a holder, not the waiter, gives the lock
+ * back. */
 void start(struct user *u);
 void ask(struct user *u);
 void await_told(struct user *u);
