@@ -169,6 +169,7 @@ TEST(the_world_is_made)
     (void)setenv("RING", textf("%lld,%lld", (long long)x, (long long)y), 1);
     look_permit(textf("%s/closed", root), 0);
     (void)setenv("L", LOCKCTL, 1);
+    (void)setenv("MANUAL", MANUAL, 1);
     (void)setenv("VERSION", ZKR_VERSION_STRING, 1);
     (void)setenv("R", root, 1);
     (void)setenv("D", cli_file("."), 1);
@@ -184,7 +185,20 @@ static const char functions[] =
     "fails() { local text=$1 code; shift; \"$@\" >$D/out 2>$D/said; code=$?; "
     "cat $D/out $D/said; [ ! -s $D/out ] && [ $(wc -l <$D/said) = 1 ] && "
     "grep -q ^zk-lockctl $D/said && grep -qF -e \"$text\" $D/said || "
-    "return 99; return $code; }; ";
+    "return 99; return $code; }; "
+    "fits() { local f; f=$(tee $D/fits | jq -r --slurpfile schema '" SCHEMA
+    "' --arg definition $1 -f '" SCHEMA_CHECK "') && [ -s $D/fits ] && "
+    "[ -z \"$f\" ] || { echo \"$f\"; return 1; }; }; "
+    "config() { C=$D/zk-lockctl/config; export XDG_CONFIG_HOME=$D; unset "
+    "ZK_SERVERS ZK_LOCKCTL_CONFIG ZK_LOCKCTL_CONTEXT; mkdir -p ${C%/*}; "
+    "rm -f $C; [ -z \"$1\" ] || { printf \"$1\" >$C; chmod ${2-600} $C; }; }; "
+    "pair() { config 'current = one\\n\\n[one]\\nservers = one:1/of-one\\n"
+    "timeout = 1s\\n[two]\\nservers=two:2\\nauth-file = secrets/two\\n' $1; }; "
+    "faulty() { config \"$1\"; for v in context 'ls /'; do "
+    "fails \"$2\" $L $v; [ $? = 78 ] || exit 9; done; }; "
+    "counts() { [ \"$($L $1 context show -o json | fits answer && jq -r "
+    "'select(.kind == \"SettingList\").items[] | [.setting, .value, .from] | "
+    "join(\",\")' $D/fits | xargs)\" = \"$2\" ] || exit 9; }; ";
 
 static bool is_right(const struct row *row)
 {

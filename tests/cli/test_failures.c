@@ -264,6 +264,20 @@ TEST(credentials_open_what_is_closed)
                   "/dev/fd/0 %s 2>&1",
                   LOCKCTL, server_hosts(the_server), lock))),
         0);
+    /* all settings of a context are used */
+    const char *config = cli_file("config");
+    cli_write(config,
+              textf("[real]\nservers = %s%s\nauth-file = credentials\n"
+                    "[open]\nservers = %s%s\n",
+                    server_hosts(the_server), look_root,
+                    server_hosts(the_server), look_root),
+              0644);
+    look_on("");
+    (void)setenv("ZK_LOCKCTL_CONFIG", config, 1);
+    LOOK_ERR(0, "the ensemble is real (127.0.0.1:",
+             "run -v --context real /lock true");
+    LOOK(77, "run --context open /lock true");
+    (void)unsetenv("ZK_LOCKCTL_CONFIG");
     assert_int_equal(admin_delete(admin, lock), ZOK);
 }
 
