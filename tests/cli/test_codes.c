@@ -170,6 +170,7 @@ TEST(the_world_is_made)
     look_permit(textf("%s/closed", root), 0);
     (void)setenv("L", LOCKCTL, 1);
     (void)setenv("MANUAL", MANUAL, 1);
+    (void)setenv("COMMAND", COMMAND, 1);
     (void)setenv("VERSION", ZKR_VERSION_STRING, 1);
     (void)setenv("R", root, 1);
     (void)setenv("D", cli_file("."), 1);
@@ -196,6 +197,16 @@ static const char functions[] =
     "timeout = 1s\\n[two]\\nservers=two:2\\nauth-file = secrets/two\\n' $1; }; "
     "faulty() { config \"$1\"; for v in context 'ls /'; do "
     "fails \"$2\" $L $v; [ $? = 78 ] || exit 9; done; }; "
+    "comes() { until grep -qsF -e \"$1\" $2; do kill -0 $! || exit 9; "
+    "sleep 0.1; done; }; "
+    "gone() { while grep -qs '^State:.[^Z]' /proc/$1/status; do sleep 0.1; "
+    "done; }; "
+    "keep() { local n=$1; shift; rm -f $D/$n.*; $L run \"$@\" -c "
+    "\">$D/$n.held; "
+    "timeout 60 sh -c 'until [ -e $D/$n.go ]; do sleep 0.1; done'\" & "
+    "eval $n=$!; until [ -e $D/$n.held ]; do kill -0 $! || exit 9; sleep 0.1; "
+    "done; }; "
+    "drop() { >$D/$1.go; wait ${!1}; }; "
     "counts() { [ \"$($L $1 context show -o json | fits answer && jq -r "
     "'select(.kind == \"SettingList\").items[] | [.setting, .value, .from] | "
     "join(\",\")' $D/fits | xargs)\" = \"$2\" ] || exit 9; }; ";
