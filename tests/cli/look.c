@@ -98,20 +98,53 @@ int look_at_until(const char *const *args, int after_ms)
     return status;
 }
 
+const char *jq(const char *file, const char *options)
+{
+    static char text[4096];
+    FILE *told = popen(textf("jq -r %s <'%s' 2>&1", options, file), "r");
+
+    assert_non_null(told);
+    size_t n = fread(text, 1, sizeof(text) - 1, told);
+    text[n > 0 && text[n - 1] == '\n' ? n - 1 : n] = '\0';
+    if (pclose(told) != 0)
+        fail_msg("jq %s: %s", options, text);
+    return text;
+}
+
+static const char *out_file(void)
+{
+    return textf("/proc/%d/fd/%d", (int)getpid(), look_out_fd);
+}
+
 void look_assert_schema(const char *definition)
 {
-    char faults[4096];
-    FILE *jq = popen(textf("jq -r --slurpfile schema '%s' --arg definition %s "
-                           "-f '%s' </proc/%d/fd/%d 2>&1",
-                           SCHEMA, definition, SCHEMA_CHECK, (int)getpid(),
-                           look_out_fd),
-                     "r");
+    int flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
+    const char *faults = jq(
+        out_file(), textf("--slurpfile schema '%s' --arg definition %s -f '%s'",
+                          SCHEMA, definition, SCHEMA_CHECK));
+    json_t *first = json_loads(look_out, flags | JSON_DISABLE_EOF_CHECK, NULL);
 
-    assert_non_null(jq);
-    size_t n = fread(faults, 1, sizeof(faults) - 1, jq);
-    faults[n] = '\0';
-    if (pclose(jq) != 0 || n > 0)
+    json_decref(first);
+    if (faults[0] != '\0' || first == NULL)
         fail_msg("by the schema: %s\n%.4000s", faults, look_out);
+}
+
+const char *look_jq(const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    for (char *c = text; (c = strchr(c, '\'')) != NULL;)
+        *c = '"';
+    const char *end = strchr(look_out, '\n');
+    look_assert_schema(end != NULL && end[1] == '\0' ? "line" : "document");
+    return textf("%s", jq(out_file(),
+                          textf("'def ms: (.[0:19] + \"Z\" | fromdate) * 1000 "
+                                "+ (.[20:23] | tonumber); %s'",
+                                text)));
 }
 
 int look(const char *words)
@@ -138,13 +171,6 @@ void look_for(int code, const char *file, int number, const char *words)
         return;
     print_error("%s: exit code %d, not %d: %s\n", words, got, code, look_err);
     _fail(file, number);
-}
-
-const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-
-    return text == NULL ? "" : text;
 }
 
 static void replace(char *text, size_t size, const char *pattern,
@@ -372,25 +398,4 @@ void look_play(const struct scene *scenes, struct admin *b, struct admin *c)
             make_nodes(scenes->make, clients);
         play(scenes);
     }
-}
-
-json_t *look_items(const char *kind)
-{
-    static json_t *last;
-    json_error_t error;
-
-    json_decref(last);
-    last =
-        json_loads(look_out, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
-    if (last == NULL)
-        fail_msg("not JSON: %s\n%.2000s", error.text, look_out);
-    assert_string_equal(json_string_value(json_object_get(last, "apiVersion")),
-                        "zkrecipes/v1");
-    assert_string_equal(json_string_value(json_object_get(last, "kind")), kind);
-    assert_int_equal(strlen(json_string_value(json_object_get(last, "at"))),
-                     strlen("2026-11-21T01:29:58.767Z"));
-    look_assert_schema("answer");
-    assert_true(json_is_array(json_object_get(last, "warnings")));
-    assert_true(json_is_array(json_object_get(last, "items")));
-    return json_object_get(last, "items");
 }

@@ -85,11 +85,11 @@ const char *data_of_first(const char *path);
  * `zk-lockctl help json-schema`. Asks jq. */
 void look_assert_schema(const char *definition);
 
-/* The output of the last run as JSON, freed by the next call; fails the test
- * when it is not an envelope of that kind. Returns its items. */
-json_t *look_items(const char *kind);
-
-/* A text of an object; "" when it has none of that name. */
-const char *text_of(const json_t *object, const char *key);
-#define assert_word(object, key, word)                                         \
-    assert_string_equal(text_of(object, key), word)
+/* What jq says of a file; the next call overwrites it. */
+const char *jq(const char *file, const char *options);
+/* What it says of the output by an expression with ' for "; the output must be
+ * a document of the schema, or one line. The function ms makes a number of a
+ * time. */
+const char *look_jq(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+#define assert_jq(...) assert_string_equal(look_jq(__VA_ARGS__), "true")

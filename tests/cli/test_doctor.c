@@ -22,24 +22,13 @@ static const char *node_path(const char *name)
 static void assert_finds(const char *check, const char *node, const char *what,
                          const char *cure)
 {
-    json_t *items, *item = NULL, *found = NULL;
-    size_t i;
-
     LOOK(1, "doctor --confirm 50ms -qo json %s", look_root);
-    items = look_items("FindingList");
-    json_array_foreach(items, i, item)
-    {
-        if (strcmp(text_of(item, "check"), check) == 0) {
-            assert_null(found);
-            found = item;
-        }
-    }
-    if (found == NULL)
-        fail_msg("no %s: %s", check, look_out);
-    assert_word(found, "lock", lock_path());
-    assert_word(found, "node", node);
-    assert_has(text_of(found, "what"), what);
-    assert_has(text_of(found, "cure"), cure);
+    assert_string_equal(
+        look_jq("[.kind] + [.items[] | select(.check == '%s') | .lock, .node, "
+                "(.what | contains('%s')), (.cure | contains('%s'))] | "
+                "join(' ')",
+                check, what, cure),
+        textf("FindingList %s %s true true", lock_path(), node));
 }
 
 /* --- who is there --- */

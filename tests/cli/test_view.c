@@ -42,41 +42,22 @@ static void assert_clean(const char *text)
         assert_true(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
 }
 
-static json_int_t number_of(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    if (!json_is_integer(value))
-        fail_msg("'%s' is not a number in: %.2000s", key, look_out);
-    return json_integer_value(value);
-}
-
 /* --- ls --- */
 
 TEST(our_holder_is_told_by_its_record)
 {
     zkr_grant *g = acquire(m);
     char host[256];
-    const json_t *owner;
 
-    assert_int_equal(gethostname(host, sizeof(host)), 0);
+    ok(gethostname(host, sizeof(host)));
     LOOK(0, "ls %s -o json", look_root);
-    const json_t *lock = json_array_get(look_items("LockList"), 0);
-    assert_string_equal(text_of(lock, "path"), path);
-    assert_string_equal(text_of(lock, "kind"), "mutex");
-    assert_string_equal(text_of(lock, "dialect"), "zkrecipes");
-    assert_string_equal(text_of(lock, "state"), "held");
-    assert_int_equal(number_of(lock, "waiters"), 0);
-    assert_true(json_is_null(json_object_get(lock, "longest_wait_ms")));
-    lock = json_array_get(json_object_get(lock, "holders"), 0);
-    assert_string_equal(text_of(lock, "token"),
-                        textf("%" PRId64, zkr_grant_token(g)));
-    assert_string_equal(text_of(lock, "session"),
-                        textf("0x%" PRIx64, zkr_session_id(s)));
-    assert_true(json_is_null(json_object_get(lock, "data")));
-    owner = json_object_get(lock, "owner");
-    assert_string_equal(text_of(owner, "host"), host);
-    assert_int_equal(number_of(owner, "pid"), getpid());
+    assert_string_equal(
+        look_jq(".items[0] | [.path, .kind, .dialect, .state, .waiters, "
+                ".longest_wait_ms, (.holders[0] | .token, .session, .data, "
+                ".owner.host, .owner.pid)] | map(tostring) | join(' ')"),
+        textf("%s mutex zkrecipes held 0 null %" PRId64 " 0x%" PRIx64
+              " null %s %d",
+              path, zkr_grant_token(g), zkr_session_id(s), host, getpid()));
     release(g);
 }
 
@@ -228,14 +209,6 @@ static const struct recipe {
     { "in Ruby", "zk-ruby", { "ex", "sh", "sh" } },
 };
 
-/* One of the list of that name of the first lock of the last run. */
-static const json_t *nth_of(const char *kind, const char *list, size_t n)
-{
-    const json_t *lock = json_array_get(look_items(kind), 0);
-
-    return json_array_get(json_object_get(lock, list), n);
-}
-
 TEST_ROWS(queues_of_other_recipes_are_shown_and_broken, recipes, r)
 {
     bool shared = strcmp(r->prefixes[1], "sh") == 0;
@@ -259,7 +232,7 @@ TEST_ROWS(queues_of_other_recipes_are_shown_and_broken, recipes, r)
     LOOK_ERR(75, "does not listen", "revoke -w 0 %s", path);
     LOOK(0, "show -qo json %s", path);
     LOOK_ERR(0, "does not look at its own node", "break --yes --token %s %s",
-             text_of(nth_of("LockQueue", "holders", 0), "token"), path);
+             look_jq(".items[0].holders[0].token"), path);
     LOOK(0, "check --held %s", path);
     LOOK(0, "ls --columns WAIT %s", path);
     assert_string_equal(look_out, shared ? "WAIT\n   0\n" : "WAIT\n   1\n");
@@ -272,11 +245,9 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
     AUTO(session) other = open_session();
     AUTO(mutex) second = new_mutex(other, path);
     zkr_grant *g = acquire(m);
-    const json_t *queue;
     struct waiter w;
 
-    waiter_start(&w, second, SOON_MS);
-    wait_children(path, 2);
+    waiter_queue(&w, second);
     settle(other);
     LOOK(0, "show --columns POS,STATE,CLIENT,SESSION,BLOCKED-BY %s", path);
     assert_string_equal(look_golden(),
@@ -285,17 +256,13 @@ TEST(a_queue_is_shown_with_who_blocks_whom)
                         " 0 HELD PORT 0xN -\n"
                         " 1 wait PORT 0xN pos 0\n");
     LOOK(0, "show -o json %s", path);
-    queue =
-        json_object_get(json_array_get(look_items("LockQueue"), 0), "queue");
-    assert_int_equal(json_array_size(queue), 2);
-    const json_t *c = json_array_get(queue, 1);
-    assert_int_equal(number_of(c, "session_timeout_ms"),
-                     zkr_session_timeout_ms(other));
-    assert_string_equal(text_of(c, "session"),
-                        textf("0x%" PRIx64, zkr_session_id(other)));
-    assert_string_equal(text_of(c, "waits_for"),
-                        strrchr(zkr_grant_node(g), '/') + 1);
-    assert_string_equal(text_of(c, "server"), server_hosts(the_server));
+    assert_string_equal(
+        look_jq("[.kind, (.items[0].queue | length, (.[1] | "
+                ".session_timeout_ms, .session, .waits_for, .server))] | "
+                "map(tostring) | join(' ')"),
+        textf("LockQueue 2 %d 0x%" PRIx64 " %s %s",
+              (int)zkr_session_timeout_ms(other), zkr_session_id(other),
+              strrchr(zkr_grant_node(g), '/') + 1, server_hosts(the_server)));
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     release(w.grant);
@@ -369,7 +336,7 @@ TEST(scripts_ask_by_the_exit_code)
     LOOK(0, "check --held-by %s:%d %s", host, (int)getpid(), path);
     LOOK(1, "check --held-by %s:%d %s", host, (int)getppid(), path);
     LOOK(0, "check --held -o json %s", path);
-    assert_int_equal(json_array_size(look_items("LockList")), 1);
+    assert_jq(".kind == 'LockList' and (.items | length) == 1");
     release(g);
 }
 
@@ -597,8 +564,7 @@ TEST(break_takes_the_lock_away)
     zkr_grant *g = acquire(m);
     struct waiter w;
 
-    waiter_start(&w, second, SOON_MS);
-    wait_children(path, 2);
+    waiter_queue(&w, second);
     LOOK(65, "break --yes --token 0x%" PRIx64 " %s", zkr_grant_token(g) - 1,
          path);
     assert_has(look_err, "nobody holds it with the token");
@@ -612,7 +578,7 @@ TEST(break_takes_the_lock_away)
     assert_has(look_err, "1 waiting; the next is granted at once");
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_grant_state(g, ZKR_GRANT_LOST);
-    assert_string_equal(text_of(nth_of("LockList", "holders", 0), "token"),
+    assert_string_equal(look_jq(".items[0].holders[0].token"),
                         textf("%" PRId64, zkr_grant_token(w.grant)));
     zkr_grant_free(g);
     release(w.grant);

@@ -94,37 +94,6 @@ TEST(a_waiter_that_gives_up_has_left)
 
 /* --- JSON --- */
 
-static bool is_event(const json_t *event, const char *name)
-{
-    return strcmp(text_of(event, "event"), name) == 0;
-}
-
-/* The n-th line that is an event of that name; to be freed. */
-static json_t *nth_event(const char *name, int n)
-{
-    char *text = strdup(cli_said(&c));
-    json_t *found = NULL;
-    char *rest = text;
-    char *line;
-
-    while ((line = strsep(&rest, "\n")) != NULL) {
-        json_t *event = NULL;
-
-        if (line[0] == '\0' || strncmp(line, "zk-lockctl: ", 12) == 0)
-            continue;
-        event = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-        if (event == NULL)
-            fail_msg("not a line of JSON: %s", line);
-        if (is_event(event, name) && --n == 0)
-            found = json_incref(event);
-        json_decref(event);
-    }
-    free(text);
-    if (found == NULL)
-        fail_msg("no event %s: %s", name, cli_said(&c));
-    return found;
-}
-
 TEST(a_request_is_told_and_its_holder_still_known)
 {
     watch("jsonl");
@@ -137,17 +106,13 @@ TEST(a_request_is_told_and_its_holder_still_known)
     cli_wait_said_often(&c, "\"event\":\"gone\"", 2);
     end(SIGTERM);
 
-    json_t *event = nth_event("acquired", 1);
-    assert_word(event, "path", path);
-    assert_int_equal(strlen(json_string_value(json_object_get(event, "at"))),
-                     strlen("2026-11-21T01:29:58.767Z"));
-    json_decref(event);
-    event = nth_event("gone", 2);
-    json_t *of = json_object_get(event, "contender");
-    assert_word(of, "token", token);
-    assert_true(json_is_true(json_object_get(of, "revoke_asked")));
-    assert_true(json_is_object(json_object_get(of, "owner")));
-    json_decref(event);
+    assert_string_equal(
+        jq(c.output,
+           "-n -R '[inputs | select(startswith(\"zk-lockctl: \") | not) | "
+           "fromjson] | (map(select(.event == \"acquired\"))[0] | .path, "
+           "(.at | length)), (map(select(.event == \"gone\"))[1].contender | "
+           ".token, .revoke_asked, (.owner | type))'"),
+        textf("%s\n24\n%s\ntrue\nobject", path, token));
 }
 
 /* Regression: the text named the session instead. */
@@ -199,45 +164,35 @@ TEST(without_a_lock_all_are_watched)
 /* --- what is counted --- */
 
 struct sums {
-    json_int_t queued;
-    json_int_t ended;  /* gone or left */
-    json_int_t leases; /* acquired a permit */
-    json_int_t claims; /* of those that ended: in the queue of a semaphore */
-    json_int_t missed;
+    long long queued;
+    long long ended;  /* gone or left */
+    long long leases; /* acquired a permit */
+    long long claims; /* of those that ended: in the queue of a semaphore */
+    long long missed;
     int unknown; /* so often */
 };
 
-static void add(struct sums *sums, const json_t *event)
-{
-    const json_t *missed = json_object_get(event, "missed");
-    const json_t *of = json_object_get(event, "contender");
-    const char *node = text_of(of, "node");
-
-    sums->queued += is_event(event, "queued");
-    sums->ended += is_event(event, "gone") || is_event(event, "left");
-    sums->leases +=
-        is_event(event, "acquired") && strncmp(node, "leases/", 7) == 0;
-    sums->claims += is_event(event, "gone") && strncmp(node, "locks/", 6) == 0;
-    if (is_event(event, "missed"))
-        sums->unknown += json_is_null(missed);
-    sums->missed += json_integer_value(missed);
-}
-
+/* Of what it has said of this lock so far. */
 static struct sums sum(void)
 {
-    char *text = strdup(cli_said(&c));
-    struct sums sums = { 0 };
-    char *rest = text;
-    char *line;
+    const char *text = jq(
+        c.output,
+        textf("-n -R 'def n(f): map(select(f)) | length; [inputs | fromjson? | "
+              "select(.path == \"%s\")] | [n(.event == \"queued\"), "
+              "n(.event | IN(\"gone\", \"left\")), "
+              "n(.event == \"acquired\" and "
+              "(.contender.node | startswith(\"leases/\"))), "
+              "n(.event == \"gone\" and "
+              "(.contender.node | startswith(\"locks/\"))), "
+              "(map(.missed // 0) | add // 0), "
+              "n(.event == \"missed\" and .missed == null)] | join(\" \")'",
+              path));
+    struct sums sums;
 
-    while ((line = strsep(&rest, "\n")) != NULL) {
-        json_t *event = line[0] == '{' ? json_loads(line, 0, NULL) : NULL;
-
-        if (strcmp(text_of(event, "path"), path) == 0)
-            add(&sums, event);
-        json_decref(event);
-    }
-    free(text);
+    assert_int_equal(sscanf(text, "%lld %lld %lld %lld %lld %d", &sums.queued,
+                            &sums.ended, &sums.leases, &sums.claims,
+                            &sums.missed, &sums.unknown),
+                     6);
     return sums;
 }
 
@@ -325,7 +280,7 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
  * beside its claim has no event when both go, but the claim has. */
 static bool are_all_told(const struct sums *sums, int rounds)
 {
-    json_int_t told = sums->queued + sums->leases + sums->missed;
+    long long told = sums->queued + sums->leases + sums->missed;
 
     return told <= 2 * rounds && told + sums->claims >= 2 * rounds;
 }
@@ -351,8 +306,8 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
             SOON_MS))
         fail_msg("%lld claims were queued, %lld leases acquired, %lld nodes "
                  "missed, %lld claims ended: %s",
-                 (long long)sums.queued, (long long)sums.leases,
-                 (long long)sums.missed, (long long)sums.claims, cli_said(&c));
+                 sums.queued, sums.leases, sums.missed, sums.claims,
+                 cli_said(&c));
     assert_in_range(sums.leases, 2, ROUNDS + 1);
     assert_int_equal(sums.unknown, 0);
     end(SIGTERM);
