@@ -18,28 +18,23 @@ struct seen {
     char names[ITEMS_MAX][2];
 };
 
-static void take_lease(struct seen *s, size_t i)
-{
-    s->nodes[i].marker = "lease-";
-    s->nodes[i].kind = ZKR_PARTICIPANT_SHARED;
-    s->view.lock.kind = ZKR__KIND_SEMAPHORE;
-}
-
 static void take_flags(struct seen *s, size_t i, const char *flags)
 {
     for (; *flags != ' ' && *flags != '\0'; flags++) {
         if (*flags == 'H')
             s->nodes[i].holds = true;
-        if (*flags == 'S')
+        if (*flags == 'S' || *flags == 'L')
             s->nodes[i].kind = ZKR_PARTICIPANT_SHARED;
         if (*flags == 'A')
             s->items[i].owner.is_asked = true;
         if (*flags == 'X' || *flags == 'Y')
             s->nodes[i].session_id = *flags;
-        if (*flags == 'L')
-            take_lease(s, i);
         if (*flags == 'E')
             s->nodes[i].error = ZKR_ZNOAUTH;
+        if (*flags != 'L')
+            continue;
+        s->nodes[i].marker = "lease-";
+        s->view.lock.kind = ZKR__KIND_SEMAPHORE;
     }
 }
 

@@ -33,48 +33,16 @@ static size_t below(size_t limit)
 /* Adds one of the strange characters that servers accept in a name. */
 static const char *strange(void)
 {
+    /* clang-format off */
     static const char *const all[] = {
-        "\xe2\x80\xae",
-        "\xe2\x80\xaa",
-        "\xe2\x81\xa6",
-        "\xe2\x81\xa9",
-        "\xe2\x80\x8f",
-        "\xd8\x9c",
-        "\xe2\x80\x8b",
-        "\xef\xbb\xbf",
-        "\xe2\x80\xa8",
-        "\xe2\x80\xa9",
-        "\xc2\xa0",
-        "\xc2\xad",
-        "e\xcc\x81",
-        "\xe6\xbc\xa2",
-        "\xd7\xa9",
-        "\xce\xa9",
-        "%s%n%x",
-        "\"",
-        "\\",
-        "\\x1B",
-        "'",
-        "`id`",
-        "$(id)",
-        ";",
-        " ",
-        "  ",
-        "<b>",
-        "&",
-        "*",
-        "?",
-        "~",
-        "--help",
-        "-o",
-        "{\"a\":1}",
-        "..",
-        "...",
-        "0x",
-        "null",
-        ",",
-        "|",
+        "\xe2\x80\xae", "\xe2\x80\xaa", "\xe2\x81\xa6", "\xe2\x81\xa9",
+        "\xe2\x80\x8f", "\xd8\x9c", "\xe2\x80\x8b", "\xef\xbb\xbf",
+        "\xe2\x80\xa8", "\xe2\x80\xa9", "\xc2\xa0", "\xc2\xad", "e\xcc\x81",
+        "\xe6\xbc\xa2", "\xd7\xa9", "\xce\xa9", "%s%n%x", "\"", "\\", "\\x1B",
+        "'", "`id`", "$(id)", ";", " ", "  ", "<b>", "&", "*", "?", "~",
+        "--help", "-o", "{\"a\":1}", "..", "...", "0x", "null", ",", "|",
     };
+    /* clang-format on */
 
     return PICK(all);
 }
@@ -170,28 +138,14 @@ static void make_name(char name[1024])
 /* An owner record as our clients write it, with hostile values. */
 static size_t make_record(char *data)
 {
+    /* clang-format off */
     static const char *const values[] = {
-        "\"\\u001b[2J\"",
-        "\"\\u202e\\u2066\"",
-        "\"a\\u0000b\"",
-        "7",
-        "-1",
-        "9223372036854775807",
-        "null",
-        "[]",
-        "\"\\r\\n\"",
-        "\"\xe2\x80\xae\"",
-        "\"\\u009b31m\"",
-        "1e99",
-        "\"\x7f\"",
-        "{\"a\":{}}",
-        "\"%s%n\"",
-        "\"vm\"",
-        "\"\\\"';id #\"",
-        "\"\\ud800\"",
-        "\"\xff\"",
-        "true",
+        "\"\\u001b[2J\"", "\"\\u202e\\u2066\"", "\"a\\u0000b\"", "7", "-1",
+        "9223372036854775807", "null", "[]", "\"\\r\\n\"", "\"\xe2\x80\xae\"",
+        "\"\\u009b31m\"", "1e99", "\"\x7f\"", "{\"a\":{}}", "\"%s%n\"",
+        "\"vm\"", "\"\\\"';id #\"", "\"\\ud800\"", "\"\xff\"", "true",
     };
+    /* clang-format on */
 
     return (size_t)sprintf(
         data,

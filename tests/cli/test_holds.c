@@ -34,32 +34,14 @@ TEST(a_list_is_written_as_it_was_read)
 
 TEST(a_malformed_list_is_none)
 {
-    static const char *const texts[] = { "",
-                                         " ",
-                                         "0x",
-                                         "0x1,0x2",
-                                         "x",
-                                         "0x1 0x1g",
-                                         "0x0",
-                                         "0x1  0x2",
-                                         "17",
-                                         "0x10000000000000000",
-                                         "0x1\n0x2",
-                                         "-0x1",
-                                         "0x1 0x2 y",
-                                         "0X1",
-                                         "0x1 ",
-                                         " 0x1",
-                                         "0x1-1",
-                                         "0x1-1-",
-                                         "0x-1-1",
-                                         "0x1-1-1-1",
-                                         "0x1-g-1",
-                                         "0x1-0-1",
-                                         "0x1--1-1",
-                                         "0x1-1-01",
-                                         "0x1-1-1 none",
-                                         "0x1-123456789-1" };
+    /* clang-format off */
+    static const char *const texts[] = {
+        "", " ", "0x", "0x1,0x2", "x", "0x1 0x1g", "0x0", "0x1  0x2", "17",
+        "0x10000000000000000", "0x1\n0x2", "-0x1", "0x1 0x2 y", "0X1", "0x1 ",
+        " 0x1", "0x1-1", "0x1-1-", "0x-1-1", "0x1-1-1-1", "0x1-g-1", "0x1-0-1",
+        "0x1--1-1", "0x1-1-01", "0x1-1-1 none", "0x1-123456789-1",
+    };
+    /* clang-format on */
 
     for (size_t i = 0; i < COUNT(texts); i++) {
         around_read(&around, texts[i]);

@@ -104,7 +104,13 @@ static size_t read_node(struct zkr_participant *p, char name[80],
     return strcspn(text, "|");
 }
 
-static void make_lock(const char *path, const struct row *row)
+static int know_nobody(void)
+{
+    servers = calloc(1, sizeof(*servers));
+    return servers == NULL;
+}
+
+static void make_world(const struct row *row)
 {
     struct zkr_participant nodes[NODES_MAX];
     char whole[2048];
@@ -120,18 +126,7 @@ static void make_lock(const char *path, const struct row *row)
     }
     struct zkr_participants *list = zkr__roster_make(nodes, n);
     assert_non_null(list);
-    lock = lock_of(path, list, NOW);
-}
-
-static int know_nobody(void)
-{
-    servers = calloc(1, sizeof(*servers));
-    return servers == NULL;
-}
-
-static void make_world(const struct row *row)
-{
-    make_lock("/a b", row);
+    lock = lock_of("/a b", list, NOW);
     if (row->cons == NULL)
         return;
     ok(know_nobody());
@@ -141,82 +136,63 @@ static void make_world(const struct row *row)
 
 /* --- doctor --- */
 
+/* clang-format off */
 static const struct row doctor_rows[] = {
-    { .name = "nobody", .nodes = "#0 1 5 100 me|#1 2 6 500 you", .said = "" },
-    { .name = "holders of that age",
-      .nodes =
-          "#r0 1 5 100 one|#r1 2 6 99 two|#r2 3 7 61000 three|#w3 4 8 500 four",
-      .ask = 100,
-      .said = "old-holder #r0 5: one holds it; its node is 0.1s old, 1 waiting "
-              "-> zk-lockctl revoke @w\nold-holder #r2 7: three holds it; its "
-              "node is 1m01s old, 1 "
-              "waiting -> zk-lockctl revoke @w\n" },
-    { .name = "holders who do not listen, or were asked",
-      .nodes = "#s0 1 5 100 one|#s1 2 6 100 __REVOKE__|#k2 3 7 100 three",
-      .ask = 100,
-      .said =
-          "old-holder #s0 5: one holds it; its node is 0.1s old, 1 waiting "
-          "-> stop that program, then: zk-lockctl break --token 5 "
-          "@w\nold-holder #s1 6: session 0x2 (asked to release) holds "
-          "it; its node is 0.1s old, 1 waiting -> it was asked "
-          "already: stop that program, then: zk-lockctl break --token 6 @w\n" },
-    { .name = "of no session",
-      .nodes = "#0 0 5 1 me|#1 2 6 1 you|#2 0 7 1 they|#3 0 0 !",
-      .said =
-          "persistent-contender #0 5: #0 holds, but it belongs to no session: "
-          "no server will ever remove it -> see that nobody uses it, then "
-          "remove it: zk-lockctl break --token 5 @w\npersistent-contender #2 "
-          "7: #2 stands in the queue, but it "
-          "belongs to no session: no server will ever remove it -> "
-          "see that nobody uses it, then remove it: zk-lockctl break --token 7 "
-          "@w\n" },
-    { .name = "recipes that do not go together",
-      .nodes = "#0 1 5 1 me|#r1 2 6 1 you",
-      .said = "mixed-recipes - 0: the contenders use recipes that do not "
-              "exclude each other, such as a mutex and a read/write lock: more "
-              "of them may hold than is shown -> use one recipe on a path\n" },
-    { .name = "holders without a client",
-      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 @n|#e1 2 6 1 two|#e2 3 7 1 "
-               "three|#q3 4 8 1 four",
-      .cons = CONS("2"),
-      .said =
-          "absent-holder #e0 5: h:11/7 zk-lockctl hold (nightly (4711)) has a "
-          "permit, and its client is connected to no server; 1 waiting -> its "
-          "node goes when its session has timed out; where that is too long, "
-          "see that the shell that it holds the lock for, nightly (4711) is "
-          "dead, then: zk-lockctl break --token 5 @w\nabsent-holder #e2 7: "
-          "three has a permit, and its client is "
-          "connected to no server; 1 waiting -> its node goes when "
-          "its session has timed out; where that is too long, see "
-          "that the program is dead, then: zk-lockctl break --token 7 @w\n" },
-    { .name = "a holder without a client",
-      .nodes = "#0 1 5 1 one",
-      .cons = "",
-      .said =
-          "absent-holder #0 5: one holds it, and its client is connected to no "
-          "server; 0 waiting -> its node goes when its session has timed out; "
-          "where that is too long, see that the program is dead, then: "
-          "zk-lockctl break --token 5 @w\n" },
-    { .name = "a server did not answer",
-      .nodes = "#0 1 5 1 one|#1 2 6 1 two",
-      .cons = SILENT,
-      .said = "" },
-    { .name = "a session behind its own node",
-      .nodes = "#0 1 5 400 one|#1 2 6 600 two|#2 1 7 500 one",
-      .ask = 500,
-      .said =
-          "own-node #2 7: one has waited for 0.5s behind a node of its own "
-          "session: for ever, if one thread holds and waits -> see the stacks "
-          "of that program, and restart it if it waits for itself\n" },
-    { .name = "a session behind its own node, not so long",
-      .nodes = "#0 1 5 400 one|#2 1 7 499 one",
-      .ask = 500,
-      .said = "" },
-    { .name = "a thread that waits for itself",
-      .nodes = "#0 1 5 1 @p|#1 1 6 1 @p",
-      .said = "deadlock #1 6: h:11/7 p waits for itself -> zk-lockctl "
-              "deadlocks shows it and what ends it\n" },
+    { "nobody", "#0 1 5 100 me|#1 2 6 500 you", 0, NULL, "" },
+    { "holders of that age",
+      "#r0 1 5 100 one|#r1 2 6 99 two|#r2 3 7 61000 three|#w3 4 8 500 four",
+      100, NULL,
+      "old-holder #r0 5: one holds it; its node is 0.1s old, 1 waiting -> "
+      "zk-lockctl revoke @w\nold-holder #r2 7: three holds it; its node is "
+      "1m01s old, 1 waiting -> zk-lockctl revoke @w\n" },
+    { "holders who do not listen, or were asked",
+      "#s0 1 5 100 one|#s1 2 6 100 __REVOKE__|#k2 3 7 100 three", 100, NULL,
+      "old-holder #s0 5: one holds it; its node is 0.1s old, 1 waiting -> stop "
+      "that program, then: zk-lockctl break --token 5 @w\nold-holder #s1 6: "
+      "session 0x2 (asked to release) holds it; its node is 0.1s old, 1 "
+      "waiting -> it was asked already: stop that program, then: zk-lockctl "
+      "break --token 6 @w\n" },
+    { "of no session", "#0 0 5 1 me|#1 2 6 1 you|#2 0 7 1 they|#3 0 0 !", 0,
+      NULL,
+      "persistent-contender #0 5: #0 holds, but it belongs to no session: no "
+      "server will ever remove it -> see that nobody uses it, then remove it: "
+      "zk-lockctl break --token 5 @w\npersistent-contender #2 7: #2 stands in "
+      "the queue, but it belongs to no session: no server will ever remove it "
+      "-> see that nobody uses it, then remove it: zk-lockctl break --token 7 "
+      "@w\n" },
+    { "recipes that do not go together", "#0 1 5 1 me|#r1 2 6 1 you", 0, NULL,
+      "mixed-recipes - 0: the contenders use recipes that do not exclude each "
+      "other, such as a mutex and a read/write lock: more of them may hold "
+      "than is shown -> use one recipe on a path\n" },
+    { "holders without a client",
+      "leases 0 1 0|locks 0 1 0|#e0 1 5 1 @n|#e1 2 6 1 two|#e2 3 7 1 three|#q3 "
+      "4 8 1 four", 0, CONS("2"),
+      "absent-holder #e0 5: h:11/7 zk-lockctl hold (nightly (4711)) has a "
+      "permit, and its client is connected to no server; 1 waiting -> its node "
+      "goes when its session has timed out; where that is too long, see that "
+      "the shell that it holds the lock for, nightly (4711) is dead, then: "
+      "zk-lockctl break --token 5 @w\nabsent-holder #e2 7: three has a permit, "
+      "and its client is connected to no server; 1 waiting -> its node goes "
+      "when its session has timed out; where that is too long, see that the "
+      "program is dead, then: zk-lockctl break --token 7 @w\n" },
+    { "a holder without a client", "#0 1 5 1 one", 0, "",
+      "absent-holder #0 5: one holds it, and its client is connected to no "
+      "server; 0 waiting -> its node goes when its session has timed out; "
+      "where that is too long, see that the program is dead, then: zk-lockctl "
+      "break --token 5 @w\n" },
+    { "a server did not answer", "#0 1 5 1 one|#1 2 6 1 two", 0, SILENT, "" },
+    { "a session behind its own node",
+      "#0 1 5 400 one|#1 2 6 600 two|#2 1 7 500 one", 500, NULL,
+      "own-node #2 7: one has waited for 0.5s behind a node of its own "
+      "session: for ever, if one thread holds and waits -> see the stacks of "
+      "that program, and restart it if it waits for itself\n" },
+    { "a session behind its own node, not so long",
+      "#0 1 5 400 one|#2 1 7 499 one", 500, NULL, "" },
+    { "a thread that waits for itself", "#0 1 5 1 @p|#1 1 6 1 @p", 0, NULL,
+      "deadlock #1 6: h:11/7 p waits for itself -> zk-lockctl deadlocks shows "
+      "it and what ends it\n" },
 };
+/* clang-format on */
 
 TEST_ROWS(doctor_says, doctor_rows, row)
 {
@@ -246,58 +222,44 @@ TEST_ROWS(doctor_says, doctor_rows, row)
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
 
+/* clang-format off */
 static const struct row lock_rows[] = {
-    { .name = "nothing", .nodes = "", .said = "- - free 0 held, 0 wait" },
-    { .name = "held",
-      .nodes = "#0 1 5 100 one|#1 2 6 300 two|#2 3 7 200 three",
-      .said = "mutex other held 1 held, 2 wait 300" },
-    { .name = "shared",
-      .nodes = "#r0 1 5 1 one|#r1 2 6 1 two|#w2 3 7 9 three",
-      .said = "rw curator shared 2 held, 1 wait 9" },
-    { .name = "held for long",
-      .nodes = "#r0 1 5 2 one|#r1 2 6 9 two|#w2 3 7 90 three",
-      .ask = 9,
-      .said = "rw curator shared 2 held, 1 wait 90" },
-    { .name = "written",
-      .nodes = "#w0 1 5 1 one|#r1 2 6 1 two",
-      .said = "rw curator held 1 held, 1 wait 1" },
-    { .name = "older than our clock",
-      .nodes = "#0 1 5 1 one|#1 2 6 -5 two",
-      .said = "mutex other held 1 held, 1 wait 0" },
-    { .name = "of two clients",
-      .nodes = "#c0 1 5 1 one|#k1 2 6 1 two|#2 3 7 1 three",
-      .said = "mutex mixed held 1 held, 2 wait 1" },
-    { .name = "of one that is not known",
-      .nodes = "#c0 1 5 1 one|#c1 2 6 1 __REVOKE__|#c2 2 7 1 three",
-      .said = "mutex ? held 1 held, 2 wait 1" },
-    { .name = "of one that was not read",
-      .nodes = "#c0 1 5 1 one|#c1 0 0 0",
-      .said = "mutex curator held 1 held, 1 wait" },
-    { .name = "a lease that is promised",
-      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#e1 2 7 1 two|#q1 2 6 3 "
-               "two|#q2 3 8 1 three",
-      .said = "semaphore other shared 1 held, 2 wait 3" },
-    { .name = "a semaphore of nobody",
-      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one",
-      .said = "semaphore other shared 1 held, 0 wait" },
-    { .name = "members who enter",
-      .nodes = "notes 0 5 1|" UUID " 1 6 1",
-      .said = "barrier - entering 0 held, 0 wait 1 members" },
-    { .name = "members who may go",
-      .nodes =
-          UUID " 1 6 1|5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1|ready 0 8 1",
-      .said = "barrier - ready 0 held, 0 wait 2 members" },
-    { .name = "ready alone",
-      .nodes = "ready 0 8 1",
-      .said = "- - free 0 held, 0 wait" },
-    { .name = "a member beside who contends",
-      .nodes = UUID " 1 6 1|#0 1 5 1 one",
-      .said = "mutex other held 1 held, 0 wait" },
-    { .name = "a pool of kazoo",
-      .nodes = KAZOO " 1 5 1|" KAZOO
-                     "__party__ 2 6 1|0123456789abcdef0123456789abcde0 0 7 1",
-      .said = "- - free 0 held, 0 wait 2 of a pool" },
+    { "nothing", "", 0, NULL, "- - free 0 held, 0 wait" },
+    { "held", "#0 1 5 100 one|#1 2 6 300 two|#2 3 7 200 three", 0, NULL,
+      "mutex other held 1 held, 2 wait 300" },
+    { "shared", "#r0 1 5 1 one|#r1 2 6 1 two|#w2 3 7 9 three", 0, NULL,
+      "rw curator shared 2 held, 1 wait 9" },
+    { "held for long", "#r0 1 5 2 one|#r1 2 6 9 two|#w2 3 7 90 three", 9, NULL,
+      "rw curator shared 2 held, 1 wait 90" },
+    { "written", "#w0 1 5 1 one|#r1 2 6 1 two", 0, NULL,
+      "rw curator held 1 held, 1 wait 1" },
+    { "older than our clock", "#0 1 5 1 one|#1 2 6 -5 two", 0, NULL,
+      "mutex other held 1 held, 1 wait 0" },
+    { "of two clients", "#c0 1 5 1 one|#k1 2 6 1 two|#2 3 7 1 three", 0, NULL,
+      "mutex mixed held 1 held, 2 wait 1" },
+    { "of one that is not known",
+      "#c0 1 5 1 one|#c1 2 6 1 __REVOKE__|#c2 2 7 1 three", 0, NULL,
+      "mutex ? held 1 held, 2 wait 1" },
+    { "of one that was not read", "#c0 1 5 1 one|#c1 0 0 0", 0, NULL,
+      "mutex curator held 1 held, 1 wait" },
+    { "a lease that is promised",
+      "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#e1 2 7 1 two|#q1 2 6 3 two|#q2 "
+      "3 8 1 three", 0, NULL, "semaphore other shared 1 held, 2 wait 3" },
+    { "a semaphore of nobody", "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one", 0,
+      NULL, "semaphore other shared 1 held, 0 wait" },
+    { "members who enter", "notes 0 5 1|" UUID " 1 6 1", 0, NULL,
+      "barrier - entering 0 held, 0 wait 1 members" },
+    { "members who may go",
+      UUID " 1 6 1|5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1|ready 0 8 1", 0,
+      NULL, "barrier - ready 0 held, 0 wait 2 members" },
+    { "ready alone", "ready 0 8 1", 0, NULL, "- - free 0 held, 0 wait" },
+    { "a member beside who contends", UUID " 1 6 1|#0 1 5 1 one", 0, NULL,
+      "mutex other held 1 held, 0 wait" },
+    { "a pool of kazoo",
+      KAZOO " 1 5 1|" KAZOO "__party__ 2 6 1|0123456789abcdef0123456789abcde0 "
+      "0 7 1", 0, NULL, "- - free 0 held, 0 wait 2 of a pool" },
 };
+/* clang-format on */
 
 TEST_ROWS(lock_is, lock_rows, row)
 {
@@ -332,121 +294,75 @@ TEST(children_are_all_of_the_directory)
 
 /* --- break --- */
 
+/* clang-format off */
 static const struct row break_rows[] = {
-    { .name = "nobody", .nodes = "", .said = "65: nobody holds it\n" },
-    { .name = "nobody, by a token",
-      .nodes = "",
-      .ask = 5,
-      .said = "65: nobody holds it\n" },
-    { .name = "nobody yet",
-      .nodes = "leases 0 1 0|locks 0 1 0|#q1 2 6 1 two",
-      .said = "65: nobody holds it\n" },
-    { .name = "which of two",
-      .nodes = "#r0 1 5 1 one|#r1 2 6 1 two",
-      .said = "65: there are 2 holders: say which, by --token (zk-lockctl "
-              "show)\n" },
-    { .name = "the second",
-      .nodes = "#r0 1 5 1 one|#r1 2 6 2000 two|#w2 3 7 1 three",
-      .ask = 6,
-      .said = "/a b is held by two\n" ENSEMBLE
-              "  dialect curator, for <=2.0s, session 0x2, token 6\n" MAY_LIVE
-                  DANGER("curator") WAITING("1") },
-    { .name = "another token",
-      .nodes = "#0 1 5 1 one|#1 2 6 1 two",
-      .ask = 7,
-      .said =
-          "65: nobody holds it with the token 7, and nobody waits with it\n" },
-    { .name = "a holder that may not be read",
-      .nodes = "#0 0 0 !",
-      .said = "77: the node of the holder may not be read, so it cannot be "
-              "known again\n" },
-    { .name = "twins who hold",
-      .nodes = "#r0 1 5 1 one|#r1 2 5 1 two",
-      .ask = 5,
-      .said =
-          "65: several hold it with the token 5: they cannot be told apart\n" },
-    { .name = "twins, of whom one holds",
-      .nodes = "#0 1 5 1 one|#1 2 5 1 two|#2 3 6 1 three",
-      .ask = 5,
-      .said =
-          "/a b is held by one\n" ENSEMBLE
-          "  dialect other, for <=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER(
-              "other") WAITING("2") },
-    { .name = "twins who wait",
-      .nodes = "#0 1 5 1 one|#1 2 6 1 two|#2 3 6 1 three",
-      .ask = 6,
-      .said =
-          "65: several wait with the token 6: they cannot be told apart\n" },
-    { .name = "a holder of ours, connected",
-      .nodes = "#c0 1 5 61000 @l|#1 2 6 1 two",
-      .cons = CONS("1"),
-      .said = "/a b is held by h:11/7 p\n" ENSEMBLE
-              "  label: l\n  dialect zkrecipes, for <=1m01s, session 0x1, "
-              "token 5\n  it is connected from 10.0.0.1:5 to zk1, session "
-              "timeout 4s\n" IS_TOLD("soon after") WAITING("1") },
-    { .name = "a holder of ours, away",
-      .nodes = "#c0 1 5 1 @p",
-      .cons = CONS("2"),
-      .said = "/a b is held by h:11/7 p\n" ENSEMBLE
-              "  dialect zkrecipes, for <=0.0s, session 0x1, token 5\n" AWAY
-                  IS_TOLD("when it is connected again") WAITING("0") },
-    { .name = "a server did not answer",
-      .nodes = "#c0 1 5 1 @p",
-      .cons = SILENT,
-      .said = "/a b is held by h:11/7 p\n" ENSEMBLE
-              "  dialect zkrecipes, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
-                  IS_TOLD("soon after") WAITING("0") },
-    { .name = "a session that is over, or away",
-      .nodes = "#c0 1 5 1 one",
-      .cons = "",
-      .said =
-          "/a b is held by one\n" ENSEMBLE
-          "  dialect curator, for <=0.0s, session 0x1, token 5\n" AWAY DANGER(
-              "curator") WAITING("0") },
-    { .name = "a holder that was asked",
-      .nodes = "#c0 1 5 1 __REVOKE__",
-      .said = "/a b is held by session 0x1 (asked to release)\n" ENSEMBLE
-              "  dialect ?, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
-                  DANGER_UNKNOWN WAITING("0") },
-    { .name = "of no session",
-      .nodes = "#0 0 5 1 one",
-      .cons = "",
-      .said =
-          "/a b is held by one\n" ENSEMBLE
-          "  dialect other, for <=0.0s, session 0x0, token 5\n  its node "
-          "belongs to no session: it stays until somebody deletes it\n" DANGER(
-              "other") WAITING("0") },
-    { .name = "a lease",
-      .nodes = "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#q1 2 6 1 two",
-      .ask = 5,
-      .said =
-          "a lease of /a b is held by one\n" ENSEMBLE
-          "  dialect other, for <=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER(
-              "other") "  1 waiting; its permit is free at once, for the next "
-                       "of them\n" },
-    { .name = "a leader",
-      .nodes = "#a0 1 5 1 one|#a1 2 6 1 two",
-      .said = "/a b is led by one\n" ENSEMBLE
-              "  dialect ?, for <=0.0s, session 0x1, token 5\n" MAY_LIVE
-                  DANGER_UNKNOWN "  1 waiting; the next leads at once\n" },
-    { .name = "a waiter",
-      .nodes = "#0 1 5 1 one|#1 2 6 1 two|#2 3 7 1 three",
-      .ask = 7,
-      .said = "it is a waiter that is removed, not a holder: three at position "
-              "2 of the queue of /a b, node #2\n" ENSEMBLE
-              "  dialect other, for <=0.0s, session 0x3, token 7\n" MAY_LIVE
-                  NODE_ONLY
-              "  its client, if it lives, is told that its claim was deleted, "
-              "and may enter the queue again\n  2 waiting, it among them\n" },
-    { .name = "a waiter of no session",
-      .nodes = "#0 1 5 1 one|#1 0 6 1 two",
-      .ask = 6,
-      .said = "it is a waiter that is removed, not a holder: two at position 1 "
-              "of the queue of /a b, node #1\n" ENSEMBLE
-              "  dialect other, for <=0.0s, session 0x0, token 6\n  its node "
-              "belongs to no session: it stays until somebody deletes "
-              "it\n" NODE_ONLY "  1 waiting, it among them\n" },
+    { "nobody", "", 0, NULL, "65: nobody holds it\n" },
+    { "nobody, by a token", "", 5, NULL, "65: nobody holds it\n" },
+    { "nobody yet", "leases 0 1 0|locks 0 1 0|#q1 2 6 1 two", 0, NULL,
+      "65: nobody holds it\n" },
+    { "which of two", "#r0 1 5 1 one|#r1 2 6 1 two", 0, NULL,
+      "65: there are 2 holders: say which, by --token (zk-lockctl show)\n" },
+    { "the second", "#r0 1 5 1 one|#r1 2 6 2000 two|#w2 3 7 1 three", 6, NULL,
+      "/a b is held by two\n" ENSEMBLE "  dialect curator, for <=2.0s, session "
+      "0x2, token 6\n" MAY_LIVE DANGER("curator") WAITING("1") },
+    { "another token", "#0 1 5 1 one|#1 2 6 1 two", 7, NULL,
+      "65: nobody holds it with the token 7, and nobody waits with it\n" },
+    { "a holder that may not be read", "#0 0 0 !", 0, NULL,
+      "77: the node of the holder may not be read, so it cannot be known "
+      "again\n" },
+    { "twins who hold", "#r0 1 5 1 one|#r1 2 5 1 two", 5, NULL,
+      "65: several hold it with the token 5: they cannot be told apart\n" },
+    { "twins, of whom one holds", "#0 1 5 1 one|#1 2 5 1 two|#2 3 6 1 three", 5,
+      NULL,
+      "/a b is held by one\n" ENSEMBLE "  dialect other, for <=0.0s, session "
+      "0x1, token 5\n" MAY_LIVE DANGER("other") WAITING("2") },
+    { "twins who wait", "#0 1 5 1 one|#1 2 6 1 two|#2 3 6 1 three", 6, NULL,
+      "65: several wait with the token 6: they cannot be told apart\n" },
+    { "a holder of ours, connected", "#c0 1 5 61000 @l|#1 2 6 1 two", 0,
+      CONS("1"),
+      "/a b is held by h:11/7 p\n" ENSEMBLE "  label: l\n  dialect zkrecipes, "
+      "for <=1m01s, session 0x1, token 5\n  it is connected from 10.0.0.1:5 to "
+      "zk1, session timeout 4s\n" IS_TOLD("soon after") WAITING("1") },
+    { "a holder of ours, away", "#c0 1 5 1 @p", 0, CONS("2"),
+      "/a b is held by h:11/7 p\n" ENSEMBLE "  dialect zkrecipes, for <=0.0s, "
+      "session 0x1, token 5\n" AWAY IS_TOLD("when it is connected again")
+      WAITING("0") },
+    { "a server did not answer", "#c0 1 5 1 @p", 0, SILENT,
+      "/a b is held by h:11/7 p\n" ENSEMBLE "  dialect zkrecipes, for <=0.0s, "
+      "session 0x1, token 5\n" MAY_LIVE IS_TOLD("soon after") WAITING("0") },
+    { "a session that is over, or away", "#c0 1 5 1 one", 0, "",
+      "/a b is held by one\n" ENSEMBLE "  dialect curator, for <=0.0s, session "
+      "0x1, token 5\n" AWAY DANGER("curator") WAITING("0") },
+    { "a holder that was asked", "#c0 1 5 1 __REVOKE__", 0, NULL,
+      "/a b is held by session 0x1 (asked to release)\n" ENSEMBLE "  dialect "
+      "?, for <=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER_UNKNOWN
+      WAITING("0") },
+    { "of no session", "#0 0 5 1 one", 0, "",
+      "/a b is held by one\n" ENSEMBLE "  dialect other, for <=0.0s, session "
+      "0x0, token 5\n  its node belongs to no session: it stays until somebody "
+      "deletes it\n" DANGER("other") WAITING("0") },
+    { "a lease", "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#q1 2 6 1 two", 5,
+      NULL,
+      "a lease of /a b is held by one\n" ENSEMBLE "  dialect other, for "
+      "<=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER("other") "  1 waiting; "
+      "its permit is free at once, for the next of them\n" },
+    { "a leader", "#a0 1 5 1 one|#a1 2 6 1 two", 0, NULL,
+      "/a b is led by one\n" ENSEMBLE "  dialect ?, for <=0.0s, session 0x1, "
+      "token 5\n" MAY_LIVE DANGER_UNKNOWN "  1 waiting; the next leads at "
+      "once\n" },
+    { "a waiter", "#0 1 5 1 one|#1 2 6 1 two|#2 3 7 1 three", 7, NULL,
+      "it is a waiter that is removed, not a holder: three at position 2 of "
+      "the queue of /a b, node #2\n" ENSEMBLE "  dialect other, for <=0.0s, "
+      "session 0x3, token 7\n" MAY_LIVE NODE_ONLY "  its client, if it lives, "
+      "is told that its claim was deleted, and may enter the queue again\n  2 "
+      "waiting, it among them\n" },
+    { "a waiter of no session", "#0 1 5 1 one|#1 0 6 1 two", 6, NULL,
+      "it is a waiter that is removed, not a holder: two at position 1 of the "
+      "queue of /a b, node #1\n" ENSEMBLE "  dialect other, for <=0.0s, "
+      "session 0x0, token 6\n  its node belongs to no session: it stays until "
+      "somebody deletes it\n" NODE_ONLY "  1 waiting, it among them\n" },
 };
+/* clang-format on */
 
 TEST_ROWS(break_says, break_rows, row)
 {
