@@ -29,36 +29,23 @@ static void make(struct admin *by, const char *dir, int i)
                           ZOO_EPHEMERAL, NULL, 0));
 }
 
-static void make_fleet(void)
-{
-    assert_int_equal(admin_create(admin, fleet, NULL), ZOK);
-    for (int i = 0; i < locks; i++) {
-        const char *lock = textf("%s/l%04d", fleet, i);
-
-        assert_int_equal(admin_create(admin, lock, NULL), ZOK);
-        make(admin, lock, 0);
-        if (i < waited)
-            make(waiter, lock, 1);
-    }
-}
-
-static void take_number(int *number, const char *variable)
-{
-    const char *text = getenv(variable);
-
-    if (text != NULL)
-        *number = atoi(text);
-}
-
 static int group_setup(void)
 {
-    take_number(&locks, "COSTS_LOCKS");
-    take_number(&queued, "COSTS_QUEUE");
+    locks = (int)test_number("COSTS_LOCKS", locks);
+    queued = (int)test_number("COSTS_QUEUE", queued);
     waited = locks / 2;
     PRINT(fleet, "%s", new_path());
     PRINT(queue, "%s", new_path());
     assert_int_equal(admin_open(server_hosts(the_server), &waiter), ZOK);
-    make_fleet();
+    ok(admin_create(admin, fleet, NULL));
+    for (int i = 0; i < locks; i++) {
+        const char *lock = textf("%s/l%04d", fleet, i);
+
+        ok(admin_create(admin, lock, NULL));
+        make(admin, lock, 0);
+        if (i < waited)
+            make(waiter, lock, 1);
+    }
     assert_int_equal(admin_create(admin, queue, NULL), ZOK);
     make(admin, queue, 0);
     for (int i = 1; i < queued; i++)

@@ -237,26 +237,6 @@ static void *be_busy(void *arg)
     return NULL;
 }
 
-static int runs(void)
-{
-    const char *text = getenv("ZKR_DEADLOCK_RUNS");
-
-    return text == NULL ? 150 : atoi(text);
-}
-
-/* Locks that nobody uses, between those that are in use: listing them takes
- * time, in which those change. */
-static void make_idle_locks(void)
-{
-    for (int i = 0; i < BUSY_LOCKS; i++) {
-        for (int k = 0; k < 40; k++)
-            (void)look_make(
-                admin,
-                textf("%s/lock \"%d\" %d/lock-0000000000", look_root, i, k), "",
-                ZOO_EPHEMERAL);
-    }
-}
-
 /* Without the second look, some of 150 runs gave a deadlock; and a waiter whose
  * predecessor has just gone watches nobody for a moment. */
 TEST(a_busy_system_gives_no_false_alarm)
@@ -266,7 +246,13 @@ TEST(a_busy_system_gives_no_false_alarm)
     atomic_bool stop = false;
     int code = 0;
 
-    make_idle_locks();
+    /* Locks that nobody uses, between those that are in use: listing them takes
+     * time, in which those change. */
+    for (int i = 0; i < BUSY_LOCKS * 40; i++)
+        (void)look_make(admin,
+                        textf("%s/lock \"%d\" %d/lock-0000000000", look_root,
+                              i / 40, i % 40),
+                        "", ZOO_EPHEMERAL);
     for (int i = 0; i < BUSY_SESSIONS; i++)
         sessions[i] = open_session();
     for (int i = 0; i < BUSY_THREADS; i++) {
@@ -276,7 +262,8 @@ TEST(a_busy_system_gives_no_false_alarm)
                 new_mutex(sessions[i % BUSY_SESSIONS], lock_path(k));
         busy[i].thread = thread_start(be_busy, &busy[i]);
     }
-    for (int i = 0; i < runs() && code == 0; i++)
+    for (long i = test_number("ZKR_DEADLOCK_RUNS", 150); i > 0 && code == 0;
+         i--)
         code = look(textf("deadlocks --confirm 5ms %s", look_root));
     for (int i = 0; i < 10 && code == 0; i++)
         code = look(textf("doctor --confirm 1s %s", look_root));
@@ -309,11 +296,6 @@ static void start_nested(struct cli *c, const char *first, const char *second)
                     server_hosts(the_server), look_root, second));
 }
 
-static void wait_nested(const char *name)
-{
-    wait_children(in_root(name), 2);
-}
-
 /* Each run has a session of its own. Regression: the answer was "no
  * deadlock". */
 TEST(nested_runs_that_wait_for_each_other_are_found)
@@ -322,8 +304,8 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
 
     start_nested(&runs[0], "a", "b");
     start_nested(&runs[1], "b", "a");
-    wait_nested("a");
-    wait_nested("b");
+    wait_children(in_root("a"), 2);
+    wait_children(in_root("b"), 2);
     LOOK(1, "deadlocks --confirm 100ms %s", look_root);
     assert_has(look_out, "DEADLOCK 1 (confirmed, 2 owners, for ");
     assert_has(look_out, " zk-lockctl (true)  waits for ");

@@ -7,16 +7,6 @@
 
 FIXTURE(look_make_root, look_remove_root)
 
-static const char *lock_path(void)
-{
-    return in_root("lock");
-}
-
-static const char *node_path(const char *name)
-{
-    return textf("%s/%s", lock_path(), name);
-}
-
 /* Expects one finding of this check, with its cure. There may be findings of
  * other checks. */
 static void assert_finds(const char *check, const char *node, const char *what,
@@ -28,7 +18,7 @@ static void assert_finds(const char *check, const char *node, const char *what,
                 "(.what | contains('%s')), (.cure | contains('%s'))] | "
                 "join(' ')",
                 check, what, cure),
-        textf("FindingList %s %s true true", lock_path(), node));
+        textf("FindingList %s %s true true", in_root("lock"), node));
 }
 
 /* --- who is there --- */
@@ -51,21 +41,22 @@ TEST(a_holder_whose_client_is_gone_is_found)
         struct cli holder;
 
         START_CLI(&holder, "run", "--servers", server_hosts(the_server),
-                  "--session-timeout", "60s", cases[i].option, lock_path(),
+                  "--session-timeout", "60s", cases[i].option, in_root("lock"),
                   COMMAND, "signals");
         cli_wait_said(&holder, "ready\n");
         (void)look(textf("doctor --confirm 50ms -q %s", look_root));
         assert_lacks(look_out, "absent-holder");
         assert_int_equal(cli_kill(&holder, SIGKILL), 128 + SIGKILL);
         AUTO(text)
-        name = nth_child(cases[i].below[0] == '\0' ? lock_path()
-                                                   : node_path(cases[i].below),
+        name = nth_child(cases[i].below[0] == '\0'
+                             ? in_root("lock")
+                             : in_root(textf("lock/%s", cases[i].below)),
                          0);
-        LOOK(75, "revoke -w 0 %s", lock_path());
+        LOOK(75, "revoke -w 0 %s", in_root("lock"));
         assert_has(look_err, ", whose client is connected to no server, has");
         assert_finds("absent-holder", textf("%s%s", cases[i].before, name),
                      cases[i].what, "zk-lockctl break --token ");
-        assert_int_equal(admin_delete_tree(admin, lock_path()), ZOK);
+        assert_int_equal(admin_delete_tree(admin, in_root("lock")), ZOK);
     }
 }
 
@@ -91,7 +82,7 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     const char *one = server_hosts(ensemble_server(e, 0));
     const char *twice = textf("%s,%s", one, one);
     START_CLI(&holder, "run", "--servers", server_hosts(ensemble_server(e, 1)),
-              "--session-timeout", "60s", lock_path(), COMMAND, "signals");
+              "--session-timeout", "60s", in_root("lock"), COMMAND, "signals");
     cli_wait_said(&holder, "ready\n");
 
     assert_int_equal(doctor_on(one, false), 82);
@@ -201,12 +192,12 @@ TEST(a_finding_was_there_both_times)
     AUTO(proxy) proxy = new_proxy();
     struct cli cli;
 
-    (void)look_make(admin, node_path("lock-0000000000"), "one", 0);
+    (void)look_make(admin, in_root("lock/lock-0000000000"), "one", 0);
     proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REPLY);
     START_CLI(&cli, "doctor", "--confirm", "1ms", "--timeout", "60s",
               "--no-4lw", "--servers", proxy_hosts(proxy), look_root);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    (void)look_make(admin, node_path("lock-0000000001"), "two", 0);
+    (void)look_make(admin, in_root("lock/lock-0000000001"), "two", 0);
     proxy_release(proxy);
     assert_end(&cli, 1, "1 lock, 1 finding\n");
 }
@@ -224,7 +215,7 @@ TEST(a_wrong_clock_is_said_and_no_age_is_judged)
 
     struct cli cli;
 
-    (void)look_make(admin, node_path("lock-0000000000"), "hostC:5",
+    (void)look_make(admin, in_root("lock/lock-0000000000"), "hostC:5",
                     ZOO_EPHEMERAL);
     for (size_t i = 0; i < 2; i++) {
         cli_start(&cli, "/usr/bin/env",

@@ -212,17 +212,14 @@ TEST_ROWS(events_are, rows, row)
 
 /* --- what no list shows --- */
 
-static struct zkr_stat counted(int32_t cversion, int32_t children)
-{
-    return (struct zkr_stat){ .cversion = cversion, .children = children };
-}
-
 TEST(creates_that_no_list_shows_are_missed)
 {
-    struct zkr_stat before = counted(3, 1); /* two creates and a delete */
-    struct zkr_stat after = counted(9, 1);  /* five creates, four deletes */
-    struct zkr_stat wrapped = counted(INT32_MIN + 3, 1);
-    struct zkr_stat first = counted(INT32_MAX, 1);
+    struct zkr_stat before = { .cversion = 3,
+                               .children = 1 }; /* two creates and a delete */
+    struct zkr_stat after = { .cversion = 9,
+                              .children = 1 }; /* five creates, four deletes */
+    struct zkr_stat wrapped = { .cversion = INT32_MIN + 3, .children = 1 };
+    struct zkr_stat first = { .cversion = INT32_MAX, .children = 1 };
 
     assert_int_equal(tally_creates(&before), 2);
     assert_int_equal(tally_missed(tally_creates(&before), &after, 1), 2);

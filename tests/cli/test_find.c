@@ -41,11 +41,6 @@ static void look(struct scan_opts o)
     ok(look_by(s, path, o));
 }
 
-static void look_at_all(void)
-{
-    look((struct scan_opts){ .limit = 0 });
-}
-
 /* One lock, with one contender. */
 static void assert_found(const char *name)
 {
@@ -175,7 +170,7 @@ TEST(unreadable_nodes_are_counted)
     make("closed/lock-0000000000", NULL);
     make("open/lock-0000000000", NULL);
     forbid(in_dir("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    look_at_all();
+    look((struct scan_opts){ .limit = 0 });
     assert_found("open");
     assert_int_equal(scan.denied, 1);
     assert_notes(in_dir("closed"));
@@ -197,7 +192,7 @@ TEST(hostile_names_are_walked_or_counted)
     make(longest, NULL);
     /* each name is fine, the path is longer than ours may be */
     make(textf("%s/%.150s", longest, longest), NULL);
-    look_at_all();
+    look((struct scan_opts){ .limit = 0 });
     assert_found("\xe2\x80\xae%s%n\"'\\ ");
     assert_int_equal(scan.denied, 1);
 }
@@ -228,7 +223,7 @@ TEST(a_semaphore_is_found_without_its_leases)
     make_by(admin, "a/" LEASE "1");
     make_by(admin, "a/" QUEUED "1");
     forbid(in_dir("a/leases"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    look_at_all();
+    look((struct scan_opts){ .limit = 0 });
     assert_int_equal(scan.count, 1);
     assert_string_equal(scan.locks[0].path, in_dir("a"));
     assert_int_equal(scan.locks[0].state, LOCK_UNKNOWN);
@@ -248,7 +243,7 @@ TEST(a_lock_is_that_of_participants)
     make("a/__READ__0000000002", "second");
     make("a/notes", "foreign");
     make("deep/er/lock-0000000001", "one");
-    look_at_all();
+    look((struct scan_opts){ .limit = 0 });
     ok(zkr_participants_list(s, in_dir("a"), NULL, &want));
     assert_int_equal(scan.count, 2);
     assert_int_equal(scan.locks[0].listed, want->count);

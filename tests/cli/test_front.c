@@ -84,15 +84,6 @@ static void take(struct stay *stay, void *user)
     (*taken)++;
 }
 
-static bool holds_in(const struct zkr_participant *all, const char *name)
-{
-    size_t i = 0;
-
-    while (all[i].name != name)
-        i++;
-    return all[i].holds;
-}
-
 static void compare_with_the_whole(size_t taken)
 {
     struct zkr_participant all[CONTENDERS_MAX];
@@ -102,8 +93,11 @@ static void compare_with_the_whole(size_t taken)
     assert_int_equal(zkr__roster_order(all, count), count);
     zkr__roster_settle(all, count);
     for (size_t i = 0; i < count; i++) {
-        bool holds = holds_in(all, stays[i]->name);
+        const struct zkr_participant *p = all;
 
+        while (p->name != stays[i]->name)
+            p++;
+        bool holds = p->holds;
         taken -= holds && !held[i];
         held[i] = held[i] || holds;
         if (stays[i]->node.holds != held[i])

@@ -365,32 +365,20 @@ static void assert_break(const char *lock)
 
 /* --- rounds --- */
 
-static void make_round(void)
-{
-    ok(admin_create(admin, textf("%s/a", root), ""));
-    ok(admin_create(admin, textf("%s/a/lock-0000000000", root), ""));
-    for (size_t i = 0; i < 2 * LOCKS_MAX && lock_count < LOCKS_MAX; i++)
-        make_lock();
-    assert_true(lock_count > 0);
-}
-
-static size_t env_number(const char *name, size_t otherwise)
-{
-    const char *text = getenv(name);
-
-    return text == NULL ? otherwise : strtoul(text, NULL, 10);
-}
-
 /* A failure is reported with the seed of its round. */
 TEST(nothing_hostile_comes_out)
 {
-    int64_t end = now_ms() + (int64_t)env_number("ZKR_FUZZ_MS", 6000);
+    int64_t end = now_ms() + test_number("ZKR_FUZZ_MS", 6000);
     size_t rounds = 0;
     size_t next = 0;
 
     while (now_ms() < end) {
         print_message("round %zu: ZKR_SEED=%u\n", ++rounds, seed);
-        make_round();
+        ok(admin_create(admin, textf("%s/a", root), ""));
+        ok(admin_create(admin, textf("%s/a/lock-0000000000", root), ""));
+        for (size_t i = 0; i < 2 * LOCKS_MAX && lock_count < LOCKS_MAX; i++)
+            make_lock();
+        assert_true(lock_count > 0);
         for (size_t i = 0; i < 12; i++)
             assert_look(&looks[next++ % (COUNT(looks))],
                         locks[below(lock_count)]);
@@ -405,7 +393,7 @@ TEST(nothing_hostile_comes_out)
 /* Makes more children than the tool lists. Each number occurs twice. */
 TEST(a_huge_directory_is_cut_with_a_note)
 {
-    size_t children = env_number("ZKR_FUZZ_CHILDREN", 600);
+    size_t children = (size_t)test_number("ZKR_FUZZ_CHILDREN", 600);
     const char *limit = children > 10000 ? "10000" : "500";
     const char *const show[] = { "show",    "-o",  "json", "--no-4lw",
                                  "--limit", limit, root,   NULL };

@@ -34,11 +34,6 @@ static int teardown_group(void)
 
 GROUP(setup_group, teardown_group)
 
-static void wait_asked(long count)
-{
-    AWAIT(quiet_requests(proxy) >= count);
-}
-
 /* While nothing happens it asks nothing; and little when something has. */
 static void assert_asks_nothing(void)
 {
@@ -49,7 +44,7 @@ static void assert_asks_nothing(void)
 
 static void assert_asks_little(void)
 {
-    wait_asked(1);
+    AWAIT(quiet_requests(proxy) >= 1);
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), 1, 4);
 }
@@ -57,7 +52,7 @@ static void assert_asks_little(void)
 /* One look at all of them at first; then none. */
 static void assert_idle(void)
 {
-    wait_asked(ONE_LOOK);
+    AWAIT(quiet_requests(proxy) >= ONE_LOOK);
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), ONE_LOOK, ONE_LOOK + 20);
     for (int round = 0; round < 2; round++) {
@@ -101,7 +96,7 @@ TEST(wait_for_a_quiet_lock_asks_nothing)
     proxy_reset_counts(proxy);
     START_CLI(&c, "wait", "--servers", proxy_hosts(proxy), "--free",
               "/many/l0");
-    wait_asked(4);
+    AWAIT(quiet_requests(proxy) >= 4);
     quiet_wait(proxy, IDLE_MS);
     assert_in_range(quiet_requests(proxy), 4, 9);
     for (int round = 0; round < 2; round++) {

@@ -217,28 +217,6 @@ TEST(a_snapshot_tells_who_held_before)
     release(g);
 }
 
-/* --- wrong usage --- */
-
-TEST(wrong_usage_is_refused)
-{
-    const char *dir = server_log_dir(the_server);
-
-    LOOK_ERR(64, "--from a transaction log", "log x");
-    LOOK_ERR(64, "one path", "log --from %s a b", dir);
-    LOOK_ERR(64, "neither a duration nor a time", "log --since x y");
-    LOOK_ERR(64, "neither a duration nor", "log --since 1969-12-31 y");
-    LOOK_ERR(64, "one moment", "log --at 1h --since 1h x");
-    LOOK_ERR(64, "one moment", "log --at 1h --until 1h x");
-    LOOK_ERR(78, "no context 'no'", "log --from %s --context no x", dir);
-    LOOK_ERR(64, "has a port", "log --from %s --servers x:y", dir);
-    LOOK_ERR(1, "no contender of /b below the chroot /c",
-             "log --from %s --servers a/c /b", dir);
-    LOOK_ERR(66, "nor has its version-2", "log --from %s x", cli_file(""));
-    LOOK_ERR(66, "No such file", "log --from /no/such x");
-    LOOK_ERR(66, "neither a transaction log nor", "log --from /proc/version x");
-    LOOK_ERR(66, "neither a transaction log nor", "log --from /dev/zero x");
-}
-
 /* --- a log that is made by hand: transaction N is N seconds after 01:46:40 ---
  */
 
@@ -262,20 +240,14 @@ static void put_by(int64_t session, int64_t zxid, int32_t type,
     log_put(made, &record);
 }
 
-static void put_txn(int64_t zxid, int32_t type, const char *node,
-                    const char *data)
-{
-    put_by(1, zxid, type, node, data);
-}
-
 TEST(a_gap_is_told)
 {
     const char *file = cli_file("log.1");
 
     made = log_begin(cli_file("log.1"));
-    put_txn(1, TXN_CREATE, "/l/lock-0000000001", "me");
-    put_txn(2, TXN_STRANGE, "/l", NULL);
-    put_txn(9, TXN_CREATE, "/l/lock-0000000002", "me");
+    put_by(1, 1, TXN_CREATE, "/l/lock-0000000001", "me");
+    put_by(1, 2, TXN_STRANGE, "/l", NULL);
+    put_by(1, 9, TXN_CREATE, "/l/lock-0000000002", "me");
     log_end(made);
     LOOK(0, "log --from %s /l", file);
     assert_has(look_out, ">=1.0s");
@@ -320,8 +292,8 @@ TEST(times_choose_holds)
     for (int i = 1; i <= 3; i++) {
         const char *node = textf("/l/lock-000000000%d", i);
 
-        put_txn(2 * i - 1, TXN_CREATE, node, "me");
-        put_txn(2 * i, TXN_DELETE, node, NULL);
+        put_by(1, 2 * i - 1, TXN_CREATE, node, "me");
+        put_by(1, 2 * i, TXN_DELETE, node, NULL);
     }
     log_end(made);
     for (size_t i = 0; i < COUNT(chosen); i++) {
@@ -341,9 +313,9 @@ TEST(times_choose_holds)
 TEST(who_waited_then_had_not_held_until_then)
 {
     made = log_begin(cli_file("log.1"));
-    put_txn(1, TXN_CREATE, "/l/lock-0000000001", "me");
-    put_txn(2, TXN_CREATE, "/l/lock-0000000002", "you");
-    put_txn(3, TXN_DELETE, "/l/lock-0000000001", NULL);
+    put_by(1, 1, TXN_CREATE, "/l/lock-0000000001", "me");
+    put_by(1, 2, TXN_CREATE, "/l/lock-0000000002", "you");
+    put_by(1, 3, TXN_DELETE, "/l/lock-0000000001", NULL);
     log_end(made);
     LOOK(0, "log --from %s --until " MINUTE ":42.5Z -o json /l",
          cli_file("log.1"));
@@ -353,7 +325,7 @@ TEST(who_waited_then_had_not_held_until_then)
 TEST(text_of_others_is_escaped)
 {
     made = log_begin(cli_file("log.1"));
-    put_txn(1, TXN_CREATE, "/l\033[2J/lock-0000000001", "\033]52;c;x\a");
+    put_by(1, 1, TXN_CREATE, "/l\033[2J/lock-0000000001", "\033]52;c;x\a");
     log_end(made);
     for (int wide = 0; wide < 2; wide++) {
         LOOK(0, "log --from %s -o %s", cli_file("log.1"),

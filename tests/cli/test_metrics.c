@@ -6,24 +6,6 @@
 
 FIXTURE(usual_setup_two, usual_teardown)
 
-TEST(a_queue_is_measured)
-{
-    zkr_grant *g = acquire(m);
-    struct waiter w;
-
-    waiter_start(&w, rival, SOON_MS);
-    wait_children(path, 2);
-    LOOK_OUT(0, "zklock_up 1\n", "metrics --quiet %s", path);
-    assert_has(look_out, "zklock_scan_complete 1\n");
-    assert_has(look_out, textf("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
-    assert_has(look_out, textf("zklock_waiters{lock=\"%s\"} 1\n", path));
-    release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    LOOK(0, "metrics --quiet /");
-    assert_has(look_out, textf("zklock_waiters{lock=\"%s\"} 0\n", path));
-    release(w.grant);
-}
-
 /* Regression: it named one of them. */
 TEST(each_faulty_server_is_named_with_its_cause)
 {
@@ -55,11 +37,6 @@ static bool page_has(const char *text)
     return strstr(cli_said(&page), text) != NULL;
 }
 
-static void wait_page(const char *text)
-{
-    AWAIT(page_has(text));
-}
-
 /* The page told for ever what the last look had seen; or that each look had
  * taken the time since the first. */
 TEST(without_a_connection_it_serves_that_they_are_down)
@@ -69,15 +46,15 @@ TEST(without_a_connection_it_serves_that_they_are_down)
     cli_wait_said(&served, "/metrics");
     int64_t began_ms = now_ms();
     for (int round = 0; round < 2; round++) {
-        wait_page("\nzklock_up 1\n");
+        AWAIT(page_has("\nzklock_up 1\n"));
         proxy_cut(proxy);
-        wait_page("\nzklock_up 0\n");
+        AWAIT(page_has("\nzklock_up 0\n"));
         AWAIT(page_has("{cause=\"HUNG_UP\"}") &&
               !page_has("{cause=\"HUNG_UP\"} 0\n"));
         proxy_heal(proxy);
     }
     zkr_grant *g = acquire(rival);
-    wait_page(textf("{lock=\"%s\",kind=\"mutex\"} 1\n", path));
+    AWAIT(page_has(textf("{lock=\"%s\",kind=\"mutex\"} 1\n", path)));
     assert_true(took_s * 1000 < (double)(now_ms() - began_ms) / 2);
     release(g);
     assert_int_equal(cli_kill(&served, SIGTERM), 0);

@@ -14,8 +14,8 @@ static int teardown(void)
 
 FIXTURE(NULL, teardown)
 
-static void write_page_of(const struct scan *scan,
-                          const struct zkr_counters *session)
+static void write_page(const struct scan *scan,
+                       const struct zkr_counters *session)
 {
     size_t size = 0;
 
@@ -24,11 +24,6 @@ static void write_page_of(const struct scan *scan,
     assert_non_null(f);
     metrics_write(f, scan, 1234, session);
     assert_int_equal(fclose(f), 0);
-}
-
-static void write_page(const struct scan *scan)
-{
-    write_page_of(scan, NULL);
 }
 
 /* clang-format off */
@@ -63,7 +58,7 @@ static const char whole[] =
 
 TEST(without_servers_there_is_one_sample)
 {
-    write_page(NULL);
+    write_page(NULL, NULL);
     assert_string_equal(page, UP "zklock_up 0\n");
 }
 
@@ -76,7 +71,7 @@ TEST(faults_of_the_connection_are_counters)
                     [ZKR_CAUSE_RESTORED] = UINT64_MAX },
     };
 
-    write_page_of(NULL, &session);
+    write_page(NULL, &session);
     assert_has(page, UP "zklock_up 0\n");
     assert_has(page, "# TYPE zklock_connection_faults_total counter\n"
                      "zklock_connection_faults_total{cause=\"REFUSED\"} 1\n"
@@ -98,7 +93,7 @@ TEST(a_lock_is_four_samples)
                             { .path = "/locks/c", .error = ZKR_ZNOAUTH } };
     struct scan m = { .locks = locks, .count = 3, .notes.count = 1 };
 
-    write_page(&m);
+    write_page(&m, NULL);
     assert_string_equal(page, whole);
 }
 
@@ -119,7 +114,7 @@ TEST(hostile_paths_are_one_label)
         struct lock lock = { .path = cases[i].path, .holders = 1 };
         struct scan m = { .locks = &lock, .count = 1 };
 
-        write_page(&m);
+        write_page(&m, NULL);
         assert_has(page,
                    textf("\nzklock_waiters{lock=\"%s\"} 0\n", cases[i].want));
     }
@@ -135,6 +130,6 @@ TEST(the_longest_path_is_whole)
     memset(path, '\x01', ZKR_PATH_MAX);
     path[ZKR_PATH_MAX] = '\0';
     path[ZKR_PATH_MAX - 1] = 'b';
-    write_page(&m);
+    write_page(&m, NULL);
     assert_has(page, "\\\\x01b\"} 0\n");
 }

@@ -99,16 +99,6 @@ TEST_ROWS(all_that_the_command_has_started_ends, ends, end)
         assert_int_equal(count_children(path), end->nodes);
 }
 
-/* The guard is the parent of the command. */
-TEST(a_stopped_guard_is_continued)
-{
-    START(&cli, new_path(), "-c",
-          "trap 'exit 7' TERM; kill -STOP $PPID; echo stopped; "
-          "while :; do sleep 0.1; done");
-    cli_wait_said(&cli, "stopped\n");
-    assert_int_equal(cli_kill(&cli, SIGTERM), 7);
-}
-
 /* -- giving it back ------------------------------------------------------- */
 
 /* The lock was ours to the end of the command, so it is no failure of the

@@ -6,34 +6,6 @@
 
 FIXTURE(take_path, NULL)
 
-#define REFUSING "127.0.0.1:1,127.0.0.1:2"
-
-/* Starts run with its default time for connecting: it tries for 5 s and the
- * session timeout. */
-#define START_SILENT(...) START_FOR(&cli, "40s", REFUSING, __VA_ARGS__)
-
-/* Regression: these took 15 seconds, without a message. */
-TEST(a_run_that_waits_for_a_time_gives_up_after_it)
-{
-    struct stopwatch *w = stopwatch_start();
-
-    START_SILENT("-w", "2", "/a", "true");
-    assert_int_equal(cli_end(&cli), 69);
-    assert_true(stopwatch_says(w, 0, 10000));
-    assert_said(&cli, "2 refused); trying for another 500 ms");
-    START_SILENT("--timeout", "1500ms", "/a", "true");
-    assert_end(&cli, 69, "2 refused); trying for another 500 ms");
-    START_SILENT("-w", "1ms", "/a", "true");
-    assert_int_equal(cli_end(&cli), 69);
-}
-
-TEST(a_waiting_run_says_why_nothing_happens)
-{
-    START_SILENT("/a", "true");
-    cli_wait_said(&cli, "2 refused); trying for another 44000 ms");
-    assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
-}
-
 /* The credentials may come through a pipe, which is read once. */
 TEST(a_second_attempt_has_its_credentials)
 {

@@ -36,11 +36,6 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-static int64_t make(struct admin *who, const char *name, const char *data)
-{
-    return look_make(who, in_root(name), data, ZOO_EPHEMERAL);
-}
-
 static void make_busy(void)
 {
     const struct scene busy[] = { { .make = BUSY, .words = "ls R" }, { 0 } };
@@ -202,9 +197,10 @@ TEST_ROWS(shown, rows, row)
 /* Regression: with one lease out it had the name of its holder alone. */
 TEST(one_lease_of_several_is_told)
 {
-    (void)make(b, "pool/" LEASE "7",
-               "{\"host\":\"me\",\"pid\":7,\"limit\":3,"
-               "\"library\":\"zkrecipes 1.2.3\"}");
+    (void)look_make(b, in_root("pool/" LEASE "7"),
+                    "{\"host\":\"me\",\"pid\":7,\"limit\":3,"
+                    "\"library\":\"zkrecipes 1.2.3\"}",
+                    ZOO_EPHEMERAL);
     LOOK(0, "ls --columns HOLDER %s", look_root);
     assert_string_equal(look_out, "HOLDER\n1 of 3 leases\n");
 }
@@ -212,7 +208,8 @@ TEST(one_lease_of_several_is_told)
 TEST(a_lease_is_broken_by_its_token)
 {
     make_busy();
-    int64_t token = make(b, "pool/" LEASE "7", "10.0.0.9");
+    int64_t token =
+        look_make(b, in_root("pool/" LEASE "7"), "10.0.0.9", ZOO_EPHEMERAL);
     LOOK(65, "break --yes --token 1 %s", in_root("pool"));
     assert_has(look_err, "is a semaphore: 5 leases, 2 waiting");
     LOOK_ERR(0, "a lease of", "break --yes --token %lld %s", (long long)token,

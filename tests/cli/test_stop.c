@@ -10,30 +10,25 @@
 
 enum { LONG_MS = 3600000 };
 
-/* Runs in a process of its own, which the listener for signals ends with 0
- * after a second. */
-static _Noreturn void be_stopped(void)
-{
-    (void)alarm(60);
-    stop_start();
-    if (kill(getpid(), SIGTERM) != 0)
-        _exit(1);
-    while (stop_wait(10)) /* another thread takes the signal */
-        continue;
-    if (stop_wait(LONG_MS))
-        _exit(2);
-    stop_end();
-    _exit(42);
-}
-
-/* The signal came before the wait: the wait is over. */
+/* The signal came before the wait: the wait is over. The listener for signals
+ * ends a process with 0 after a second. */
 TEST(a_thread_that_was_asked_to_end_does_not_wait)
 {
     int status;
     pid_t pid = fork();
 
-    if (pid == 0)
-        be_stopped();
+    if (pid == 0) {
+        (void)alarm(60);
+        stop_start();
+        if (kill(getpid(), SIGTERM) != 0)
+            _exit(1);
+        while (stop_wait(10)) /* another thread takes the signal */
+            continue;
+        if (stop_wait(LONG_MS))
+            _exit(2);
+        stop_end();
+        _exit(42);
+    }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 42);

@@ -74,11 +74,6 @@ static void start(const char *options)
     tmux_wait("2 locks, 2 held, 0 waiting");
 }
 
-static pid_t top_pid(void)
-{
-    return wait_child_of(tmux_shell(), "zk-lockctl");
-}
-
 /* The shell has its terminal as it was: it shows typed text, and its old
  * contents are on the screen again. */
 static void assert_restored(void)
@@ -180,7 +175,7 @@ TEST(signals_end_it_and_restore_the_terminal)
 
     for (size_t i = 0; i < COUNT(signals); i++) {
         start("");
-        assert_int_equal(kill(top_pid(), signals[i]), 0);
+        ok(kill(wait_child_of(tmux_shell(), "zk-lockctl"), signals[i]));
         assert_restored();
     }
     start("");
@@ -191,7 +186,7 @@ TEST(signals_end_it_and_restore_the_terminal)
 TEST(it_can_be_stopped_and_continued)
 {
     start("");
-    pid_t pid = top_pid();
+    pid_t pid = wait_child_of(tmux_shell(), "zk-lockctl");
     tmux_key("C-z");
     tmux_wait("Stopped");
     tmux_wait(TMUX_PROMPT);
@@ -224,11 +219,6 @@ static void hand_over(const char *key, const char *command)
     tmux_wait("Enter runs it, anything else does not:");
 }
 
-static void run_it(void)
-{
-    tmux_key("Enter");
-}
-
 static void go_back(void)
 {
     tmux_wait("Enter goes back to top:");
@@ -251,7 +241,7 @@ TEST(a_holder_is_asked_after_a_question)
     tmux_line("x");
     tmux_wait("  connected  ");
     hand_over("R", "$ zk-lockctl revoke /t");
-    run_it();
+    tmux_key("Enter");
     tmux_wait("asked ");
     give_back(0);
     go_back();
@@ -265,7 +255,7 @@ TEST(a_lock_is_broken_by_its_token)
     const char *command = textf("break --token %s /t", token_of(grants[0]));
     start("");
     hand_over("K", command);
-    run_it();
+    tmux_key("Enter");
     tmux_wait("alpha is held by");
     tmux_wait("it is connected from 127.0.0.1:");
     tmux_wait("0 waiting; the next is granted at once");
@@ -274,7 +264,7 @@ TEST(a_lock_is_broken_by_its_token)
     tmux_wait("not the token: nothing was done");
     go_back();
     hand_over("K", command);
-    run_it();
+    tmux_key("Enter");
     break_it(grants[0]);
     wait_grant_state(grants[0], ZKR_GRANT_LOST);
     go_back();
@@ -294,7 +284,7 @@ TEST(danger_is_shown_before)
     tmux_wait("3 locks, 3 held");
     tmux_key("End");
     hand_over("K", "/zeta");
-    run_it();
+    tmux_key("Enter");
     tmux_wait("zeta is held by hostA:123");
     tmux_wait("DANGER: a holder in the dialect kazoo");
     tmux_wait("Stop it first");
@@ -309,7 +299,7 @@ TEST(a_verb_is_stopped_and_continued_with_top)
 {
     start("");
     hand_over("K", "break --token ");
-    run_it();
+    tmux_key("Enter");
     tmux_wait("anything else not to:");
     tmux_key("C-z");
     tmux_wait(TMUX_PROMPT);
@@ -336,7 +326,7 @@ TEST(one_of_several_is_chosen_in_the_queue)
     tmux_wait("2 in the queue");
     tmux_key("End");
     hand_over("K", "break --token ");
-    run_it();
+    tmux_key("Enter");
     break_it(readers[1]);
     wait_grant_state(readers[1], ZKR_GRANT_LOST);
     wait_verified(readers[0]);

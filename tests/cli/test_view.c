@@ -35,13 +35,6 @@ static int64_t make(const char *name, const char *data)
     return look_make(admin, in_root(name), data, ZOO_EPHEMERAL);
 }
 
-/* Nothing that could move a cursor or turn the direction. */
-static void assert_clean(const char *text)
-{
-    for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++)
-        assert_true(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
-}
-
 /* --- ls --- */
 
 TEST(our_holder_is_told_by_its_record)
@@ -763,6 +756,7 @@ TEST(without_utf_8_only_ascii_is_written)
     LOOK(0, "ls --columns HOLDER %s", look_root);
     assert_string_equal(look_out, "HOLDER\n\\xE4\\xBA\\x9B\n");
     LOOK_ERR(1, "is held by \\xE4\\xBA\\x9B (kazoo)", "check --free %s", path);
-    assert_clean(look_err);
+    for (const char *p = look_err; *p != '\0'; p++)
+        assert_true(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
     (void)setenv("LC_ALL", "C.UTF-8", 1);
 }

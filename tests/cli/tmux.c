@@ -35,28 +35,22 @@ __attribute__((constructor)) static void need_tmux(void)
         exit(77);
 }
 
-/* It ends with this program. */
-static void start_server(void)
-{
-    const char *argv[] = { "-u", "-S",        socket_name, "-D",
-                           "-f", "/dev/null", NULL };
-
-    (void)setenv("LC_ALL", "C.UTF-8", 1);
-    (void)unsetenv("TMUX");
-    (void)unsetenv("NO_COLOR");
-    (void)snprintf(socket_name, sizeof(socket_name), "%s", cli_file("tmux"));
-    cli_start(&server, "tmux", argv);
-    AWAIT(access(socket_name, F_OK) == 0);
-}
-
 void tmux_open(int width, int height)
 {
     const char *x = textf("%d", width);
     const char *y = textf("%d", height);
     static int number;
 
-    if (server.pid == 0)
-        start_server();
+    if (server.pid == 0) { /* it ends with this program */
+        (void)setenv("LC_ALL", "C.UTF-8", 1);
+        (void)unsetenv("TMUX");
+        (void)unsetenv("NO_COLOR");
+        PRINT(socket_name, "%s", cli_file("tmux"));
+        cli_start(&server, "tmux",
+                  (const char *const[]){ "-u", "-S", socket_name, "-D", "-f",
+                                         "/dev/null", NULL });
+        AWAIT(access(socket_name, F_OK) == 0);
+    }
     PRINT(session, "test-%d", ++number);
     (void)TMUX("new-session", "-d", "-s", session, "-x", x, "-y", y, "bash",
                "--norc", "--noprofile", "--noediting", "-i");
