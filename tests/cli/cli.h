@@ -42,6 +42,11 @@ void cli_start(struct cli *c, const char *program, const char *const *args);
 #define START_CLI(c, ...)                                                      \
     cli_start(c, LOCKCTL, (const char *const[]){ __VA_ARGS__, NULL })
 
+/* A script of bash, by a format. */
+#define START_SH(c, ...)                                                       \
+    cli_start(c, "/bin/bash",                                                  \
+              (const char *const[]){ "-c", textf(__VA_ARGS__), NULL })
+
 /* Wait for its end: the exit code, 128 + n after signal n. Fails the test when
  * it does not come soon. */
 int cli_end(struct cli *c);

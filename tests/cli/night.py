@@ -108,13 +108,8 @@ class Client:
         self.changed = threading.Condition()
         self.on_line = lambda line: None
         self.process = subprocess.Popen(
-            args,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=env,
-            start_new_session=True,
+            args, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, env=env, start_new_session=True
         )
         cast.append(self)
         threading.Thread(target=self.read, daemon=True).start()
@@ -207,19 +202,16 @@ def worker(kind, recipe, layout, path):
 
 def node(path, client=None, **options):
     options.setdefault("ephemeral", True)
-    return (client or kazoo).create(
-        "/locks/" + path, options.pop("data", b""), makepath=True, **options
-    )
+    client = client or kazoo
+    data = options.pop("data", b"")
+    return client.create("/locks/" + path, data, makepath=True, **options)
 
 
 def connect(**options):
     retry = KazooRetry(max_tries=-1, max_delay=1)
     client = KazooClient(
-        hosts=servers,
-        timeout=30,
-        connection_retry=retry,
-        command_retry=retry.copy(),
-        **options
+        hosts=servers, timeout=30, connection_retry=retry,
+        command_retry=retry.copy(), **options
     )
     client.start(SOON)
     return client
@@ -250,15 +242,9 @@ def op(command, code=0, says=(), most=None):
     `most` is how many requests it may cost."""
     began, before = time.monotonic(), requests()
     done = subprocess.run(
-        command,
-        shell=True,
-        env=watched,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=2 * SOON,
-        check=False,
+        command, shell=True, env=watched, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        timeout=2 * SOON, check=False
     )
     spent = requests() - before
     ops.append((incident, command, spent, time.monotonic() - began))
@@ -335,11 +321,8 @@ def everybody_waits_for_one_lock():
 def the_holder_does_not_listen():
     holder = hold("imports", command="echo held; kill -STOP $$")
     waiter = queue("imports")
-    said = op(
-        "zk-lockctl revoke -w 1s imports",
-        75,
-        ["(asked to release)", "has not given it back"],
-    )
+    said = op("zk-lockctl revoke -w 1s imports", 75,
+              ["(asked to release)", "has not given it back"])
     op(
         without_asking(cure(said)),
         says=["until then both may work", "1 waiting; the next is granted at once", "broken: "],
@@ -373,21 +356,16 @@ def a_thousand_wait_behind_one_writer():
     reader = connect()
     for made in [
         reader.create_async(
-            "/locks/catalogue/_c_%s-__READ__" % uuid.uuid4(),
-            b"10.0.0.7",
-            ephemeral=True,
-            sequence=True,
+            "/locks/catalogue/_c_%s-__READ__" % uuid.uuid4(), b"10.0.0.7",
+            ephemeral=True, sequence=True
         )
         for _ in range(1000)
     ]:
         made.get(timeout=SOON)
     op("zk-lockctl ls --waiting", says=["/locks/catalogue", " 1000 "])
     op("zk-lockctl show --limit 3 catalogue", says=["curator", "HELD"])
-    op(
-        "zk-lockctl revoke catalogue",
-        says=["asked ", "is held by 1000"],
-        most=50,
-    )
+    op("zk-lockctl revoke catalogue", says=["asked ", "is held by 1000"],
+       most=50)
     reader.stop()
 
 
@@ -468,16 +446,13 @@ def who_had_it_last_night():
 
 
 def a_leader_must_move():
-    leaders = [
-        hold("--on-revoke", "term", "--why", "blue", "scheduler", verb="lead")
-    ]
-    leaders.append(
-        run("--on-revoke", "term", "--why", "green", "scheduler", verb="lead")
-    )
+    asks = ["--on-revoke", "term", "--why"]
+    hold(*asks, "blue", "scheduler", verb="lead")
+    green = run(*asks, "green", "scheduler", verb="lead")
     wait_for_queue("scheduler", 2)
     op("zk-lockctl show scheduler", says=["leader", "blue", "green"])
     op("zk-lockctl revoke scheduler", says=["is led by"])
-    leaders[1].expect("held")
+    green.expect("held")
 
 
 def a_script_holds():
@@ -508,11 +483,8 @@ def two_recipes_on_one_path():
 def nobody_may_look():
     kazoo.ensure_path("/locks")
     owner = connect(auth_data=[("digest", "ops:secret")])
-    owner.create(
-        "/locks/payroll",
-        acl=[make_digest_acl("ops", "secret", all=True)],
-        makepath=True,
-    )
+    acl = [make_digest_acl("ops", "secret", all=True)]
+    owner.create("/locks/payroll", acl=acl, makepath=True)
     owner.create("/locks/payroll/lock-", ephemeral=True, sequence=True)
     op("zk-lockctl ls", 77, ["/locks/payroll could not be looked at"])
     op("zk-lockctl show payroll", 77)
@@ -546,22 +518,12 @@ def no_server_answers():
 
 
 INCIDENTS = [
-    what_is_there,
-    everybody_waits_for_one_lock,
-    the_holder_does_not_listen,
-    a_client_of_another_library_holds,
-    a_thousand_wait_behind_one_writer,
-    two_wait_for_each_other,
-    three_wait_for_each_other,
-    the_machine_of_the_holder_is_gone,
-    all_permits_are_taken_by_the_dead,
-    a_node_that_nobody_owns,
-    who_had_it_last_night,
-    a_leader_must_move,
-    a_script_holds,
-    two_recipes_on_one_path,
-    nobody_may_look,
-    a_server_hangs,
+    what_is_there, everybody_waits_for_one_lock, the_holder_does_not_listen,
+    a_client_of_another_library_holds, a_thousand_wait_behind_one_writer,
+    two_wait_for_each_other, three_wait_for_each_other,
+    the_machine_of_the_holder_is_gone, all_permits_are_taken_by_the_dead,
+    a_node_that_nobody_owns, who_had_it_last_night, a_leader_must_move,
+    a_script_holds, two_recipes_on_one_path, nobody_may_look, a_server_hangs,
     no_server_answers,
 ]
 
@@ -619,10 +581,8 @@ def print_table():
 
 def zk_dev(*args):
     return subprocess.run(
-        [ZK_DEV, *args, "--dir", zk_dir],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=args[0] != "status",  # a server that hangs makes it fail
+        [ZK_DEV, *args, "--dir", zk_dir], stdout=subprocess.PIPE, text=True,
+        check=args[0] != "status"  # a server that hangs makes it fail
     ).stdout
 
 

@@ -223,9 +223,7 @@ TEST(each_code_is_what_the_manual_says)
             continue;
 #endif
         (void)setenv("V", row->verb, 1);
-        cli_start(&c, "/bin/bash",
-                  (const char *const[]){
-                      "-c", textf("%s%s", functions, row->command), NULL });
+        START_SH(&c, "%s%s", functions, row->command);
         int code = cli_end(&c);
         if (code == row->code)
             continue;

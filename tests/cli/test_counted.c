@@ -178,27 +178,6 @@ static void take_gap(const struct gap *gap, void *user)
 {
 }
 
-static void write_history(void)
-{
-    static struct wire_out out;
-    FILE *log;
-
-    assert_int_equal(mkdir(file_in("history"), 0700), 0);
-    snap_begin(&out);
-    snap_node(&out, "/l/lock-0000000003", "him", 2, 1000, 1);
-    snap_end(&out, file_in("history/snapshot.4"));
-    log = log_begin(file_in("history/log.5"));
-    out_txn(&out, 2, 1, 5, 2000, TXN_CREATE);
-    out_create(&out, "/p/leases/lease-0000000000", "me", true);
-    log_put(log, &out);
-    out_txn(&out, 2, 1, 6, 3000, TXN_DELETE);
-    out_text(&out, "/l/lock-0000000002");
-    log_put(log, &out);
-    out_txn(&out, 1, 0, 9, 4000, TXN_CLOSE_SESSION);
-    log_put(log, &out);
-    log_end(log);
-}
-
 /* A snapshot that cannot be read is not needed for an answer. */
 static void read_history(void)
 {
@@ -220,7 +199,22 @@ static void read_history(void)
 
 TEST(a_history_is_read_or_refused)
 {
-    write_history();
+    static struct wire_out out;
+
+    ok(mkdir(file_in("history"), 0700));
+    snap_begin(&out);
+    snap_node(&out, "/l/lock-0000000003", "him", 2, 1000, 1);
+    snap_end(&out, file_in("history/snapshot.4"));
+    FILE *log = log_begin(file_in("history/log.5"));
+    out_txn(&out, 2, 1, 5, 2000, TXN_CREATE);
+    out_create(&out, "/p/leases/lease-0000000000", "me", true);
+    log_put(log, &out);
+    out_txn(&out, 2, 1, 6, 3000, TXN_DELETE);
+    out_text(&out, "/l/lock-0000000002");
+    log_put(log, &out);
+    out_txn(&out, 1, 0, 9, 4000, TXN_CLOSE_SESSION);
+    log_put(log, &out);
+    log_end(log);
     assert_true(faulty_each(read_history) > 4);
 }
 
@@ -233,25 +227,20 @@ static struct {
     bool resets;
 } server;
 
-static void answer_one(int fd)
-{
-    struct linger at_once = { .l_onoff = 1 };
-    char word[4];
-
-    (void)recv(fd, word, sizeof(word), MSG_WAITALL);
-    (void)send(fd, server.answer, strlen(server.answer), MSG_NOSIGNAL);
-    if (server.resets)
-        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-}
-
 static void *serve(void *unused)
 {
     for (;;) {
         int fd = accept4(server.fd, NULL, NULL, SOCK_CLOEXEC);
+        struct linger at_once = { .l_onoff = 1 };
+        char word[4];
 
         if (fd < 0)
             return NULL;
-        answer_one(fd);
+        (void)recv(fd, word, sizeof(word), MSG_WAITALL);
+        (void)send(fd, server.answer, strlen(server.answer), MSG_NOSIGNAL);
+        if (server.resets)
+            (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once,
+                             sizeof(at_once));
         (void)close(fd);
     }
 }

@@ -243,9 +243,7 @@ static bool is_right(const struct row *row)
     struct cli c;
 
     if (last == NULL || strcmp(last->command, row->command) != 0) {
-        cli_start(&c, "/bin/bash",
-                  (const char *const[]){
-                      "-c", textf("%s%s", commands, row->command), NULL });
+        START_SH(&c, "%s%s", commands, row->command);
         (void)cli_end(&c);
         assert_int_equal(rename(c.output, cli_file("output")), 0);
     }

@@ -64,18 +64,6 @@ static void come(bool semaphore)
     held[count++] = false;
 }
 
-static void go(void)
-{
-    size_t i = count == 0 ? 0 : below(count);
-
-    if (count == 0)
-        return;
-    pasts_remove(&pasts, stays[i]);
-    stay_free(stays[i]);
-    stays[i] = stays[--count];
-    held[i] = held[count];
-}
-
 static void take(struct stay *stay, void *user)
 {
     size_t *taken = user;
@@ -114,10 +102,16 @@ static void change(bool semaphore)
         uint64_t changes = 1 + below(2);
 
         for (; changes > 0; changes--) {
-            if (below(20) < 11)
+            if (below(20) < 11) {
                 come(semaphore);
-            else
-                go();
+            } else if (count > 0) {
+                size_t one = below(count);
+
+                pasts_remove(&pasts, stays[one]);
+                stay_free(stays[one]);
+                stays[one] = stays[--count];
+                held[one] = held[count];
+            }
         }
         past_settle(past, take, &taken);
         compare_with_the_whole(taken);

@@ -82,9 +82,7 @@ static struct cli holder;
 
 static void hold_it(void)
 {
-    const char *const args[] = { "run", path, COMMAND, "signals", NULL };
-
-    cli_start(&holder, LOCKCTL, args);
+    START_CLI(&holder, "run", path, COMMAND, "signals");
     cli_wait_said(&holder, "ready\n");
 }
 
@@ -305,8 +303,6 @@ TEST(processes_of_the_shell_get_a_TERM_too)
  * and worked on without the lock. */
 TEST(a_process_of_the_last_moment_gets_a_TERM_too)
 {
-    pid_t child;
-
     start_held(
         "trap 'sleep 1000 & echo \"child $! .\"; rm \"$F\"' "
         "USR1; " HOLD_FORKING(
@@ -315,8 +311,7 @@ TEST(a_process_of_the_last_moment_gets_a_TERM_too)
     delete_nth_child(path, 0);
     cli_wait_said(&cli, " .\n");
     assert_int_equal(cli_end(&cli), 128 + SIGTERM);
-    child = cli_said_pid(&cli, "child ");
-    wait_process_gone(child);
+    wait_process_gone(cli_said_pid(&cli, "child "));
 }
 
 TEST(a_trap_may_clean_up)
@@ -538,19 +533,14 @@ static void assert_looked(const char *before, const char *after)
         fail_msg("no '%s' in: %s%s", text, look_out, look_err);
 }
 
-static int look_at_lock(const char *words)
-{
-    return look(textf("%s %s", words, other));
-}
-
 /* Regression: with --why nothing led to the shell, and revoke advised to stop
  * the process that kept the lock: then the shell went on without it. */
 TEST(others_find_the_way_to_the_shell)
 {
     start_held("eval \"$($H --why nightly $Q)\"; echo held; read -r line");
-    assert_int_equal(look_at_lock("show -o wide"), 0);
+    LOOK(0, "show -o wide %s", other);
     assert_looked(" zk-lockctl hold nightly", " ");
-    assert_int_equal(look_at_lock("revoke -w 0s"), 75);
+    LOOK(75, "revoke -w 0s %s", other);
     assert_has(look_err, "zk-lockctl hold, connected from ");
     assert_has(look_err, ", has not given it back; stop ");
     assert_looked("; stop the shell that it holds the lock for, nightly",
@@ -560,7 +550,7 @@ TEST(others_find_the_way_to_the_shell)
           "--why nightly $Q)\"; " KEEPER "kill -KILL $pid; echo killed; "
           "read -r line");
     cli_wait_said(&cli, "killed\n");
-    while (look_at_lock("doctor --older 0") == 0)
+    while (look(textf("doctor --older 0 %s", other)) == 0)
         continue;
     assert_looked("see that the shell that it holds the lock for, nightly",
                   " is dead, then: zk-lockctl break ");

@@ -73,11 +73,10 @@ TEST(a_shell_that_is_hung_up_holds_no_more)
 
 TEST(the_key_ends_the_wait)
 {
-    const char *const args[] = { "run", path, COMMAND, "signals", NULL };
     struct cli holder;
 
     setenv("ZK_SERVERS", server_hosts(the_server), 1);
-    cli_start(&holder, LOCKCTL, args);
+    START_CLI(&holder, "run", path, COMMAND, "signals");
     cli_wait_said(&holder, "ready\n");
     tmux_line("eval \"$($L hold $P)\"");
     tmux_wait("waiting: ");

@@ -2,8 +2,6 @@
 /* Tests of log: the history of locks of a real server, out of its own
  * transaction log. */
 
-#include <glob.h>
-
 #include "look.h"
 #include "txn_file.h"
 #include "usual.h"
@@ -79,15 +77,11 @@ TEST(log_tells_who_asked_for_a_lock_and_why)
 /* A holder that is killed; another that waits, and gets the lock. */
 TEST(a_killed_holder_has_an_expired_session)
 {
-    const char *const args[] = { "--servers", server_hosts(the_server),
-                                 "run",       "--session-timeout",
-                                 "2s",        "--why",
-                                 "night",     path,
-                                 "--",        "sleep",
-                                 "600",       NULL };
     struct cli holder;
 
-    cli_start(&holder, LOCKCTL, args);
+    START_CLI(&holder, "--servers", server_hosts(the_server), "run",
+              "--session-timeout", "2s", "--why", "night", path, "--", "sleep",
+              "600");
     wait_children(path, 1);
     assert_int_equal(cli_kill(&holder, SIGKILL), 128 + SIGKILL);
     wait_children(path, 0);
@@ -170,23 +164,11 @@ TEST(the_table_has_a_row_for_each_hold)
  * number, "log.1a", "snapshot.1a". */
 static void link_last(const char *dir, const char *kind)
 {
-    unsigned long long last = 0;
-    const char *from = NULL;
-    glob_t files;
-
-    ok(glob(textf("%s/version-2/%s.*", server_log_dir(the_server), kind), 0,
-            NULL, &files));
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        const char *dot = strchr(strrchr(files.gl_pathv[i], '/'), '.');
-        unsigned long long number = strtoull(dot + 1, NULL, 16);
-
-        if (from == NULL || number > last)
-            from = files.gl_pathv[i];
-        last = number > last ? number : last;
-    }
-    assert_non_null(from);
-    assert_int_equal(symlink(from, textf("%s%s", dir, strrchr(from, '/'))), 0);
-    globfree(&files);
+    ok(system(
+        textf("ln -s \"$(ls %s/version-2/%s.* | awk '{ print length, $0 "
+              "}' | LC_ALL=C sort -k1,1n -k2 | tail -1 | cut -d' ' -f2)\" "
+              "%s",
+              server_log_dir(the_server), kind, dir)));
 }
 
 /* The server has begun a new log, and a snapshot tells who was there. Without

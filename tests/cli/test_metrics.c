@@ -24,12 +24,11 @@ static double took_s; /* the last look that was served */
 static bool page_has(const char *text)
 {
     struct cli page;
-    const char *get =
-        textf("exec 5<>/dev/tcp/127.0.0.1/%d; echo 'GET /metrics HTTP/1.0\r\n"
-              "\r' >&5; cat <&5",
-              (int)cli_said_pid(&served, "serving http://127.0.0.1:"));
 
-    cli_start(&page, "/bin/bash", (const char *const[]){ "-c", get, NULL });
+    START_SH(&page,
+             "exec 5<>/dev/tcp/127.0.0.1/%d; echo 'GET /metrics HTTP/1.0\r\n"
+             "\r' >&5; cat <&5",
+             (int)cli_said_pid(&served, "serving http://127.0.0.1:"));
     assert_int_equal(cli_end(&page), 0);
     const char *took = strstr(cli_said(&page), "\nzklock_scan_seconds ");
     if (took != NULL)

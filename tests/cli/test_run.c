@@ -37,11 +37,10 @@ TEST(the_command_has_none_of_our_descriptors)
 
 TEST(descriptors_that_we_were_given_are_passed_on)
 {
-    const char *script =
-        textf("exec 5</dev/null 9</dev/null; exec %s run --servers %s %s "
-              "%s descriptors",
-              LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
-    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    START_SH(&cli,
+             "exec 5</dev/null 9</dev/null; exec %s run --servers %s %s %s "
+             "descriptors",
+             LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), "fd 5\nfd 9\n");
 }
@@ -49,15 +48,12 @@ TEST(descriptors_that_we_were_given_are_passed_on)
 TEST(signal_dispositions_are_as_we_found_them)
 {
 #define DISPOSITIONS "grep -e SigBlk -e SigIgn /proc/self/status"
-    const char *script = "trap '' HUP; exec " DISPOSITIONS;
-
-    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    START_SH(&cli, "trap '' HUP; exec " DISPOSITIONS);
     assert_int_equal(cli_end(&cli), 0);
     const char *direct = textf("%s", cli_said(&cli));
     assert_has(direct, "SigIgn:\t0000000000000001");
-    script = textf("trap '' HUP; exec %s run --servers %s %s " DISPOSITIONS,
-                   LOCKCTL, server_hosts(the_server), new_path());
-    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    START_SH(&cli, "trap '' HUP; exec %s run --servers %s %s " DISPOSITIONS,
+             LOCKCTL, server_hosts(the_server), new_path());
     assert_int_equal(cli_end(&cli), 0);
     assert_string_equal(cli_said(&cli), direct);
 }
@@ -84,10 +80,8 @@ TEST(signals_are_passed_on)
 
 TEST(tstp_and_cont_stop_and_continue_the_command)
 {
-    pid_t command;
-
     START_READY(&cli, new_path());
-    command = wait_child_of(cli.pid, "cli-command");
+    pid_t command = wait_child_of(cli.pid, "cli-command");
     assert_int_equal(kill(cli.pid, SIGTSTP), 0);
     wait_process_state(command, 'T');
     assert_int_not_equal(process_state(cli.pid), 'T'); /* it has a lease */
@@ -197,10 +191,8 @@ TEST_ROWS(a_signal_ends_the_waiting, kinds, kind)
 
 TEST_ROWS(a_node_deleted_by_hand_ends_the_command, kinds, kind)
 {
-    pid_t command;
-
     start_kind(kind, "deaf");
-    command = wait_child_of(cli.pid, "cli-command");
+    pid_t command = wait_child_of(cli.pid, "cli-command");
     delete_nth_child(textf("%s%s", path, kind->holders), 0);
     wait_process_state(cli.pid, 'Z');
     assert_end(&cli, 79, "LOCK LOST: somebody has deleted its node");
@@ -292,10 +284,8 @@ TEST(a_stopped_tool_does_not_let_the_command_live_on)
 /* When both are gone, the kernel still kills the command itself. */
 TEST(without_tool_and_guard_the_command_dies_too)
 {
-    pid_t command;
-
     START_READY(&cli, path);
-    command = wait_child_of(cli.pid, "cli-command");
+    pid_t command = wait_child_of(cli.pid, "cli-command");
     /* The kernel keeps 15 bytes of a name. */
     ok(kill(wait_child_of(cli.pid, "zk-lockctl guar"), SIGKILL));
     assert_int_equal(cli_kill(&cli, SIGKILL), 128 + SIGKILL);
@@ -342,11 +332,9 @@ TEST(before_kill_the_command_gets_term)
 TEST(a_killed_command_is_reported)
 {
     AUTO(proxy) proxy = new_proxy();
-    pid_t command;
-
     START_READY_FOR(&cli, "6s", proxy_hosts(proxy), "--kill-grace", "1s",
                     new_path());
-    command = wait_child_of(cli.pid, "cli-command");
+    pid_t command = wait_child_of(cli.pid, "cli-command");
     proxy_freeze(proxy);
     cli_wait_said(&cli, "TERM\n");
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
@@ -397,16 +385,14 @@ TEST(a_run_told_to_give_back_does_so_when_asked)
  * went on to prove the lease, so it ended with 137 and without a reason. */
 TEST(a_command_that_the_guard_has_killed_is_reported)
 {
-    pid_t command;
-
-    const char *script = textf(
+    START_SH(
+        &cli,
         "exec 3>&1 4<&0; { head -c 65536 /dev/zero; %s run --session-timeout "
         "4s --servers %s %s sh -c 'echo command $$ . >&3; exec sleep 1000' "
         "2>&1; echo code $? >&3; } | { read -r line <&4; tr -d '\\0'; }",
         LOCKCTL, server_hosts(the_server), path);
-    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
     cli_wait_said(&cli, " .\n");
-    command = cli_said_pid(&cli, "command ");
+    pid_t command = cli_said_pid(&cli, "command ");
     ask();
     wait_process_gone(command);
     assert_int_equal(write(cli.in, "\n", 1), 1);

@@ -123,10 +123,8 @@ TEST(a_release_without_an_answer_is_no_loss)
  * before. */
 static void end_without_a_lease(const char *hosts, struct proxy *proxy)
 {
-    pid_t command;
-
     START_READY_FOR(&cli, "4s", hosts, "--timeout", "300ms", new_path());
-    command = wait_child_of(cli.pid, "cli-command");
+    pid_t command = wait_child_of(cli.pid, "cli-command");
     pid_t guard = wait_child_of(cli.pid, GUARD_NAME);
     assert_int_equal(kill(cli.pid, SIGSTOP), 0);
     wait_process_state(cli.pid, 'T');

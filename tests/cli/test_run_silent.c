@@ -12,11 +12,10 @@ TEST(a_second_attempt_has_its_credentials)
     AUTO(proxy) proxy = new_proxy();
 
     proxy_freeze(proxy);
-    const char *script =
-        textf("printf 'digest:bob:secret' | %s run --auth-file "
-              "/dev/stdin --servers %s %s echo done",
-              LOCKCTL, proxy_hosts(proxy), new_path());
-    cli_start(&cli, "sh", (const char *const[]){ "-c", script, NULL });
+    START_SH(&cli,
+             "printf 'digest:bob:secret' | %s run --auth-file /dev/stdin "
+             "--servers %s %s echo done",
+             LOCKCTL, proxy_hosts(proxy), new_path());
     cli_wait_said(&cli, "trying for another");
     proxy_heal(proxy);
     assert_end(&cli, 0, "done\n");

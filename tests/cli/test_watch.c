@@ -536,10 +536,8 @@ TEST(without_a_reader_it_ends)
 
     make_below(path, "x-lock-0000000000");
     for (size_t i = 0; i < COUNT(verbs); i++) {
-        const char *command = textf("%s %s --servers %s %s | head -1", LOCKCTL,
-                                    verbs[i], server_hosts(the_server), path);
-
-        cli_start(&c, "/bin/sh", (const char *const[]){ "-c", command, NULL });
+        START_SH(&c, "%s %s --servers %s %s | head -1", LOCKCTL, verbs[i],
+                 server_hosts(the_server), path);
         assert_int_equal(cli_end(&c), 0);
     }
 }
@@ -577,12 +575,10 @@ TEST(an_unwatchable_lock_is_asked_for_slowly)
 TEST(sessions_share_what_one_cannot_watch)
 {
     AUTO(proxy) p = new_proxy();
-    const char *command =
-        textf("exec %s watch --initial --servers %s $(seq -f %s/%%g 4600)",
-              LOCKCTL, proxy_hosts(p), path);
 
     make_below(path, "4600/x-lock-0000000000");
-    cli_start(&c, "/bin/sh", (const char *const[]){ "-c", command, NULL });
+    START_SH(&c, "exec %s watch --initial --servers %s $(seq -f %s/%%g 4600)",
+             LOCKCTL, proxy_hosts(p), path);
     cli_wait_said(&c, " holding ");
     assert_int_equal(proxy_requests(p, PROXY_CONNECT), 3);
     quiet_wait(p, 500);

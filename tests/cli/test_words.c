@@ -139,22 +139,17 @@ TEST_ROWS(a_count, counts, text)
         assert_int_equal(count, text->value);
 }
 
+/* clang-format off */
 static const struct path {
     const char *name;
     const char *path; /* NULL: refused */
 } paths[] = {
-    { "o", "/locks/o" },
-    { "o/", "/locks/o" },
-    { "oo", "/locks/oo" },
-    { "ooo", NULL },
-    { "/", "/" },
-    { "/a", "/a" },
-    { "/a/", "/a" },
-    { "/a/b/c/d", "/a/b/c/d" },
-    { "/a/b/c/d/", "/a/b/c/d" },
-    { "/a/b/c/d/e", NULL },
-    { "", NULL },
+    { "o", "/locks/o" }, { "o/", "/locks/o" }, { "oo", "/locks/oo" },
+    { "ooo", NULL }, { "/", "/" }, { "/a", "/a" }, { "/a/", "/a" },
+    { "/a/b/c/d", "/a/b/c/d" }, { "/a/b/c/d/", "/a/b/c/d" },
+    { "/a/b/c/d/e", NULL }, { "", NULL },
 };
+/* clang-format on */
 
 TEST_ROWS(a_path, paths, text)
 {
