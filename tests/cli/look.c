@@ -2,7 +2,6 @@
 /* Runs zk-lockctl to its end, and reads its output. */
 #include "look.h"
 
-#include <regex.h>
 #include <sys/mman.h>
 
 char look_out[1 << 20];
@@ -173,29 +172,6 @@ void look_for(int code, const char *file, int number, const char *words)
     _fail(file, number);
 }
 
-static void replace(char *text, size_t size, const char *pattern,
-                    const char *word)
-{
-    char *copy = malloc(size);
-    const char *from = copy;
-    char *to = text;
-    regmatch_t match;
-    regex_t regex;
-
-    assert_non_null(copy);
-    (void)memcpy(copy, text, size);
-    assert_int_equal(regcomp(&regex, pattern, REG_EXTENDED), 0);
-    while (regexec(&regex, from, 1, &match, 0) == 0 && match.rm_eo > 0) {
-        (void)memcpy(to, from, (size_t)match.rm_so);
-        to = stpcpy(to + match.rm_so, word);
-        from += match.rm_eo;
-        assert_true((size_t)(to - text) + strlen(from) + 64 < size);
-    }
-    (void)strcpy(to, from);
-    regfree(&regex);
-    free(copy);
-}
-
 char look_root[64];
 
 int look_make_root(void)
@@ -302,33 +278,35 @@ const char *data_of_first(const char *path)
     return data;
 }
 
-char *look_squeezed(void)
+/* The output of the last run behind these commands. */
+static char *filtered(const char *commands)
 {
     static char text[sizeof(look_out)];
+    FILE *f = popen(textf("<%s %s", out_file(), commands), "r");
 
-    (void)memcpy(text, look_out, sizeof(text));
-    replace(text, sizeof(text), " +", " ");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+    assert_int_equal(pclose(f), 0);
     return text;
+}
+
+char *look_squeezed(void)
+{
+    return filtered("tr -s ' '");
 }
 
 const char *look_golden(void)
 {
-    char *text = look_squeezed();
-    size_t size = sizeof(look_out);
+    static const char edits[] =
+        "s/[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}/UUID/g; "
+        "s/[0-9a-f]{32}/UUID/g; s/0x[0-9a-f]+/0xN/g; "
+        "s/[0-9]+\\.[0-9]s/AGE/g; s/127\\.0\\.0\\.1:[0-9]+/PORT/g; "
+        /* the last column of ls */
+        "s/- [0-9]+$/- TOKEN/; s/AGE [0-9]+$/AGE TOKEN/";
+    const char *root = look_root[0] != '\0' ? look_root : "^ROOT";
 
-    replace(text, size,
-            "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
-            "UUID");
-    replace(text, size, "[0-9a-f]{32}", "UUID");
-    replace(text, size, "0x[0-9a-f]+", "0xN");
-    replace(text, size, "[0-9]+\\.[0-9]s", "AGE");
-    replace(text, size, "127\\.0\\.0\\.1:[0-9]+", "PORT");
-    if (look_root[0] != '\0')
-        replace(text, size, look_root, "ROOT");
-    /* the last column of ls */
-    replace(text, size, "- [0-9]+\n", "- TOKEN\n");
-    replace(text, size, "AGE [0-9]+\n", "AGE TOKEN\n");
-    return text;
+    return filtered(
+        textf("tr -s ' ' | LC_ALL=C sed -E '%s; s,%s,ROOT,g'", edits, root));
 }
 
 /* --- scenes --- */

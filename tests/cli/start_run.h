@@ -37,9 +37,6 @@ static inline int take_path(void)
 }
 
 #define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
-/* It ends with that code, and says that. */
-#define assert_run(code, text, ...)                                            \
-    (START(&cli, __VA_ARGS__), assert_end(&cli, code, text))
 
 /* Programs are started with preloads.c, which does this, until
  * unsetenv("LD_PRELOAD"). */

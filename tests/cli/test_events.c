@@ -9,8 +9,7 @@ enum { ITEMS_MAX = 8, T0 = 1000000 };
 
 /* A look is made from a text such as "a1H b2 c3S". Each word is a name, a token
  * and marks: H it holds, S it is shared, A it was asked for the lock, L it is
- * the lease of a semaphore, X and Y it is of these sessions, E it may not be
- * read. */
+ * the lease of a semaphore, X and Y it is of these sessions. */
 struct seen {
     struct view view;
     struct zkr_participant nodes[ITEMS_MAX];
@@ -29,8 +28,6 @@ static void take_flags(struct seen *s, size_t i, const char *flags)
             s->items[i].owner.is_asked = true;
         if (*flags == 'X' || *flags == 'Y')
             s->nodes[i].session_id = *flags;
-        if (*flags == 'E')
-            s->nodes[i].error = ZKR_ZNOAUTH;
         if (*flags != 'L')
             continue;
         s->nodes[i].marker = "lease-";

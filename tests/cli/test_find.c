@@ -59,8 +59,7 @@ static void assert_notes(const char *text)
 /* --- what is found --- */
 
 /* A node, with what is missing above it: "@NAME" is ephemeral, "@@NAME" too and
- * of another session, "#NAME" a container; any may have "=DATA". Found are
- * "NAME CONTENDERS". */
+ * of another session. Found are "NAME CONTENDERS". */
 struct search {
     const char *name;
     const char *nodes[10];
@@ -115,30 +114,18 @@ static const struct search searches[] = {
 };
 /* clang-format on */
 
-static void make_node(const char *node)
-{
-    size_t marks = strspn(node, "@#");
-    char name[256];
-
-    PRINT(name, "%s", node + marks);
-    char *data = strchr(name, '=');
-    if (data != NULL)
-        *data++ = '\0';
-    if (marks == 2)
-        make_by(rival, name);
-    else
-        make_with(name, data,
-                  node[0] == '@'   ? ZOO_EPHEMERAL
-                  : node[0] == '#' ? ZOO_CONTAINER
-                                   : 0);
-}
-
 TEST_ROWS(a_look_finds, searches, row)
 {
     size_t n = 0;
 
-    for (size_t i = 0; row->nodes[i] != NULL; i++)
-        make_node(row->nodes[i]);
+    for (const char *const *node = row->nodes; *node != NULL; node++) {
+        size_t marks = strspn(*node, "@");
+
+        if (marks == 2)
+            make_by(rival, *node + marks);
+        else
+            make_with(*node + marks, NULL, marks == 0 ? 0 : ZOO_EPHEMERAL);
+    }
     look(row->opts);
     for (; row->found[n] != NULL; n++) {
         assert_true(n < scan.count);

@@ -19,6 +19,8 @@ static int setup(void)
     return 0;
 }
 
+FIXTURE(setup, NULL)
+
 static void assert_moment(const char *text, int64_t expected)
 {
     int64_t ms = 0;
@@ -57,7 +59,6 @@ TEST(a_day_is_one_of_its_zone)
     assert_moment("05:30", NOW - 1800000);
     go_to("XXX+23");
     assert_moment("06:30Z", NOW - 1800000);
-    (void)setup();
 }
 
 TEST(a_date_has_a_time_and_a_zone)
@@ -92,10 +93,4 @@ TEST(other_texts_are_refused)
         if (moment_read(texts[i], NOW, &ms))
             fail_msg("'%s' is taken", texts[i]);
     }
-}
-
-int main(void)
-{
-
-    return test_run_between(setup, NULL);
 }

@@ -18,9 +18,8 @@ static void set_context(const char *text)
 /* Twice, because what a failure leaves behind shows the next time. */
 static void assert_refused(int code, const char *text, const char *words)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++)
         LOOK_ERR(code, text, "%s", words);
-    }
 }
 
 static void assert_works(const char *words)
