@@ -39,11 +39,16 @@ struct zkr__zk {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
+#define AT_FIRST                                                               \
+    {                                                                          \
+        .timeout_ms = 10000, .stop_at = CLIENT_NEVER, .tells_server = true     \
+    }
+
 /* All members are under the lock. */
 static struct zkr__zk *present;
 static int64_t sessions;
 static int64_t zxid;
-static struct {
+static struct state {
     uint32_t timeout_ms;
     int failing_opens;
     int open_rc;
@@ -73,7 +78,7 @@ static struct {
     const char *lie[2];
     const char *others[CLIENT_OTHERS]; /* or NULL */
     bool denied;
-} it = { .timeout_ms = 10000, .stop_at = CLIENT_NEVER, .tells_server = true };
+} it = AT_FIRST;
 
 /* -- what a test says ----------------------------------------------------- */
 
@@ -91,10 +96,7 @@ static void leave(void)
 int client_reset(void)
 {
     enter();
-    memset(&it, 0, sizeof(it));
-    it.timeout_ms = 10000;
-    it.stop_at = CLIENT_NEVER;
-    it.tells_server = true;
+    it = (struct state)AT_FIRST;
     leave();
     return 0;
 }
@@ -104,6 +106,14 @@ int client_reset(void)
     {                                                                          \
         enter();                                                               \
         it.member = value;                                                     \
+        leave();                                                               \
+    }
+#define SETS_BOTH(name, type, member, other)                                   \
+    void name(type value, type other_value)                                    \
+    {                                                                          \
+        enter();                                                               \
+        it.member = value;                                                     \
+        it.other = other_value;                                                \
         leave();                                                               \
     }
 #define RETURNS(type, name, member, ...)                                       \
@@ -121,20 +131,15 @@ SETS(client_refuses_login, int, failing_logins)
 SETS(client_serves_scouts, int, served_scouts)
 SETS(client_refuses, int, refusal)
 SETS(client_stops_at, int, stop_at)
+SETS_BOTH(client_makes_no_handle, int, failing_opens, open_rc)
+SETS_BOTH(client_closes, bool, answers_late, tells_server)
+SETS_BOTH(client_lies, const char *, lie[0], lie[1])
 RETURNS(const char *, client_auth, auth, void)
 RETURNS(int, client_scouts, scouts, void)
 RETURNS(int64_t, client_opened_ms, opened_ms, void)
 RETURNS(int, client_handles, handles, void)
 RETURNS(int, client_requests, requests[type], enum zkr__zk_type type)
 RETURNS(uint32_t, zkr__zk_timeout_ms, timeout_ms, struct zkr__zk *zk)
-
-void client_makes_no_handle(int count, int rc)
-{
-    enter();
-    it.failing_opens = count;
-    it.open_rc = rc;
-    leave();
-}
 
 static void add(struct zkr__zk *zk, struct item item)
 {
@@ -194,22 +199,6 @@ void client_says(enum zkr__zk_event event)
     leave();
 }
 
-void client_closes(bool answers, bool told)
-{
-    enter();
-    it.answers_late = answers;
-    it.tells_server = told;
-    leave();
-}
-
-void client_lies(const char *dir, const char *behind)
-{
-    enter();
-    it.lie[0] = dir;
-    it.lie[1] = behind;
-    leave();
-}
-
 void client_changes_node(const char *data)
 {
     enter();
@@ -259,30 +248,19 @@ static int create(struct zkr__zk *zk, const struct zkr__zk_request *r)
     return ZKR_OK;
 }
 
-static bool is_other(const char *path, int i)
-{
-    return it.others[i] != NULL &&
-           strcmp(zkr__path_name(path), it.others[i]) == 0;
-}
-
-static bool is_parent(const char *path, const char *node)
-{
-    size_t len = strlen(path);
-
-    return strncmp(path, node, len) == 0 && node[len] == '/';
-}
-
 static bool is_missing(const struct zkr__zk_request *r)
 {
-    const char *path = r->path;
+    size_t len = strlen(r->path);
 
     for (int i = 0; i < CLIENT_OTHERS; i++) {
-        if (is_other(path, i))
+        if (it.others[i] != NULL &&
+            strcmp(zkr__path_name(r->path), it.others[i]) == 0)
             return r->type == ZKR__ZK_CHECK && it.denied &&
                    i == CLIENT_OTHERS - 1;
     }
-    return strncmp(path, "/lock/", strlen("/lock/")) == 0 &&
-           strcmp(path, it.node) != 0 && !is_parent(path, it.node);
+    return strncmp(r->path, "/lock/", strlen("/lock/")) == 0 &&
+           (strncmp(r->path, it.node, len) != 0 ||
+            (it.node[len] != '/' && it.node[len] != '\0'));
 }
 
 static int carry_out(struct zkr__zk *zk, const struct zkr__zk_request *r)
@@ -378,22 +356,6 @@ static bool is_scout(const struct zkr__zk *zk)
     return zk->upcalls->on_reply == NULL;
 }
 
-static void tell(struct zkr__zk *zk, const struct item *item)
-{
-    if (item->kind == REPLY)
-        answer(zk, item);
-    else if (item->kind == EVENT)
-        zk->upcalls->on_event(zk->session, item->event);
-    else
-        zk->upcalls->on_watch(item->watch, item->deleted);
-}
-
-static bool stops_before(const struct item *item)
-{
-    return it.stop_at == CLIENT_AT_ONCE ||
-           (item->kind == REPLY && it.stop_at == (int)item->request->type);
-}
-
 static struct item take(struct zkr__zk *zk)
 {
     struct item item = zk->items[zk->first];
@@ -406,11 +368,14 @@ static struct item take(struct zkr__zk *zk)
 static void *client_main(void *arg)
 {
     struct zkr__zk *zk = arg;
-    struct item item;
 
     (void)pthread_mutex_lock(&lock);
     while (!zk->closing) {
-        bool stops = zk->count > 0 && stops_before(&zk->items[zk->first]);
+        const struct item *next = &zk->items[zk->first];
+        bool stops =
+            zk->count > 0 &&
+            (it.stop_at == CLIENT_AT_ONCE ||
+             (next->kind == REPLY && it.stop_at == (int)next->request->type));
 
         if (zk->count == 0 || stops) {
             it.stopped = stops;
@@ -421,9 +386,14 @@ static void *client_main(void *arg)
             it.rests = false;
             continue;
         }
-        item = take(zk);
+        struct item item = take(zk);
         (void)pthread_mutex_unlock(&lock);
-        tell(zk, &item);
+        if (item.kind == REPLY)
+            answer(zk, &item);
+        else if (item.kind == EVENT)
+            zk->upcalls->on_event(zk->session, item.event);
+        else
+            zk->upcalls->on_watch(item.watch, item.deleted);
         (void)pthread_mutex_lock(&lock);
     }
     (void)pthread_mutex_unlock(&lock);
@@ -488,9 +458,6 @@ int zkr__zk_open(const struct zkr__zk_config *config,
 
 bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
 {
-    bool answers_late;
-    bool tells_server;
-
     enter();
     zk->closing = true;
     if (present == zk)
@@ -502,8 +469,8 @@ bool zkr__zk_close(struct zkr__zk *zk, int64_t unused)
         return true;
     }
     enter();
-    answers_late = it.answers_late;
-    tells_server = it.tells_server;
+    bool answers_late = it.answers_late;
+    bool tells_server = it.tells_server;
     if (it.owner == zk->id && tells_server)
         it.node[0] = '\0';
     unset_watches(NULL);

@@ -17,16 +17,16 @@ const char *in_dir(const char *name)
 {
     static char path[128];
 
-    (void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+    PRINT(path, "%s/%s", dir, name);
     return path;
 }
 
 int make_dir(void)
 {
-    (void)snprintf(dir, sizeof(dir), "/tmp/zkrecipes-test-XXXXXX");
+    PRINT(dir, "/tmp/zkrecipes-test-XXXXXX");
     if (mkdtemp(dir) == NULL)
         return -1;
-    (void)snprintf(file, sizeof(file), "%s", in_dir("fence"));
+    PRINT(file, "%s", in_dir("fence"));
     return 0;
 }
 

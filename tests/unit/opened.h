@@ -19,6 +19,14 @@ zkr_mutex *new_mutex(zkr_session *s);
 zkr_grant *acquire(zkr_mutex *m);
 void give_back(zkr_grant *g);
 
+/* Variables of a test: a session with those flags, a mutex of it, its grant. */
+#define OPEN_MUTEX(s, m, flags)                                                \
+    AUTO(session) s = open_session(flags);                                     \
+    AUTO(mutex) m = new_mutex(s)
+#define OPEN_GRANT(s, m, g, flags)                                             \
+    OPEN_MUTEX(s, m, flags);                                                   \
+    AUTO(grant) g = acquire(m)
+
 /* An acquire that nobody waits for: how it ends is told on another thread. */
 struct outcome {
     atomic_bool told;

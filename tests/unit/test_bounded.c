@@ -199,9 +199,7 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
 /* The same of those that hold something, when one of them is proven. */
 TEST(a_proof_looks_at_no_grant_that_is_held)
 {
-    AUTO(session) s = open_session(0);
-    AUTO(mutex) m = new_mutex(s);
-    AUTO(grant) g = acquire(m);
+    OPEN_GRANT(s, m, g, 0);
     struct zkr__list *next;
 
     zkr__session_lock(s);

@@ -40,7 +40,7 @@ WRAP(int, fsync, (int fd))
 {
     const char *path = path_of(fd);
 
-    assert_non_null(strstr(path, dir));
+    assert_has(path, dir);
     if (fails("sync ", strcmp(path, dir) == 0 ? "dir" : strrchr(path, '/') + 1))
         return -1;
     return __real_fsync(fd);
@@ -90,7 +90,7 @@ TEST(a_token_written_by_another_is_written_once_more)
     AUTO(fence) other = open_fence();
 
     start_log(2);
-    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
+    gives(ZKR_ESYSTEM, zkr_fence_accept(f, 5, 0));
     assert_string_equal(calls, written);
     assert_true(highest(other) == 5);
     start_log(-1);
@@ -126,8 +126,8 @@ TEST(a_disk_that_fails_is_an_error)
 
     for (int good = 0; good < 3; good++) {
         start_log(good);
-        assert_int_equal(zkr_fence_accept(f, 5 + good, 0), ZKR_ESYSTEM);
-        assert_non_null(strstr(zkr_error_detail(), strerror(EIO)));
+        gives(ZKR_ESYSTEM, zkr_fence_accept(f, 5 + good, 0));
+        assert_has(zkr_error_detail(), strerror(EIO));
         assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
         start_log(-1);
         /* After the rename the record may or may not survive a crash: no caller
@@ -142,8 +142,7 @@ TEST(a_set_up_that_fails_is_an_error)
 
     for (int good = 0; good < 5; good++) {
         start_log(good);
-        assert_int_equal(zkr_fence_new(OPTS(fence, .file = file), &f),
-                         ZKR_ESYSTEM);
+        gives(ZKR_ESYSTEM, zkr_fence_new(OPTS(fence, .file = file), &f));
         assert_null(f);
         (void)unlink(in_dir("fence.lock"));
         (void)unlink(file);
@@ -174,14 +173,13 @@ TEST(links_are_not_followed)
 
     write_file(in_dir("other"), "theirs", strlen("theirs"));
     assert_int_equal(symlink("other", in_dir("fence.new")), 0);
-    assert_int_equal(zkr_fence_accept(f, 5, 0), ZKR_ESYSTEM);
+    gives(ZKR_ESYSTEM, zkr_fence_accept(f, 5, 0));
     assert_int_equal(stat(in_dir("other"), &there), 0);
     assert_int_equal(there.st_size, strlen("theirs"));
     zkr_fence_free(f);
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
     assert_int_equal(symlink("none", in_dir("fence.lock")), 0);
-    assert_int_equal(zkr_fence_new(OPTS(fence, .file = file), &none),
-                     ZKR_ESYSTEM);
+    gives(ZKR_ESYSTEM, zkr_fence_new(OPTS(fence, .file = file), &none));
     assert_int_equal(access(in_dir("none"), F_OK), -1);
 }
 

@@ -2,12 +2,12 @@
 /* Tests of the watch on the holder's own node, and of listeners that are
  * registered late, removed, or slow. The sessions have no lease, so that no
  * heartbeat finds the loss first. */
-#include "scope.h"
 #include "unit.h"
 
 #include <poll.h>
 
 #include "client.h"
+#include "opened.h"
 
 enum { REVOKE = 100, EVENTS_MAX = 16 };
 
@@ -43,23 +43,17 @@ static int setup_free(void)
     client_reset();
     heard = (struct heard){ .count = 0 };
     g = NULL;
-    if (zkr_session_open(
-            "127.0.0.1:2181",
-            OPTS(session, .flags = ZKR_SESSION_NO_LEASE | ZKR_SESSION_OWN_LOOP),
-            &s) != ZKR_OK)
-        return -1;
-    return zkr_mutex_new(s, "/lock", NULL, &m);
+    s = open_session(ZKR_SESSION_NO_LEASE | ZKR_SESSION_OWN_LOOP);
+    m = new_mutex(s);
+    return 0;
 }
 
 /* Without a listener, the grant begins to watch its node a little later. */
-static int hold(void)
-{
-    return zkr_mutex_acquire(m, -1, &g);
-}
-
 static int setup(void)
 {
-    return setup_free() == 0 ? hold() : -1;
+    (void)setup_free();
+    g = acquire(m);
+    return 0;
 }
 
 static int teardown(void)
@@ -106,14 +100,36 @@ static void await_requests(enum zkr__zk_type type, int count)
     client_await_rest();
 }
 
-static void await_state(enum zkr_grant_state_kind state)
+static void await_grant(enum zkr_grant_state_kind state)
 {
     AWAIT(zkr_grant_state(g) == state);
 }
 
-static void dispatch(void)
+static void is_asked_for(void)
 {
-    ok(zkr_session_dispatch(s));
+    client_changes_node("__REVOKE__");
+    await_requests(ZKR__ZK_GET, 2);
+}
+
+static void is_deleted(void)
+{
+    client_changes_node(NULL);
+    await_grant(ZKR_GRANT_LOST);
+}
+
+static void expires(void)
+{
+    client_says(ZKR__ZK_EXPIRED);
+    AWAIT(zkr_session_epoch(s) == 2);
+    await_grant(ZKR_GRANT_LOST);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+}
+
+static void is_refused(void)
+{
+    client_says(ZKR__ZK_AUTH_FAILED);
+    await_state(s, ZKR_SESSION_AUTH_FAILED);
+    await_grant(ZKR_GRANT_LOST);
 }
 
 static void hears(struct heard *h, int count, ...)
@@ -121,7 +137,7 @@ static void hears(struct heard *h, int count, ...)
     va_list events;
 
     client_await_rest();
-    dispatch();
+    ok(zkr_session_dispatch(s));
     assert_int_equal(h->count, count);
     va_start(events, count);
     for (int i = 0; i < count; i++)
@@ -163,7 +179,7 @@ TEST_WITH(without_the_permission_to_read_its_end_is_heard, setup_free, teardown)
     int before = client_requests(ZKR__ZK_EXISTS);
 
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
-    ok(hold());
+    g = acquire(m);
     listen_by(&heard);
     await_requests(ZKR__ZK_EXISTS, before + 1);
     client_changes_node(NULL);
@@ -174,12 +190,11 @@ TEST_WITH(without_the_permission_to_read_its_end_is_heard, setup_free, teardown)
 TEST_WITH(a_lost_look_is_repeated, setup_free, teardown)
 {
     client_answers(ZKR__ZK_GET, ZKR_ZCONNECTIONLOSS);
-    ok(hold());
+    g = acquire(m);
     await_requests(ZKR__ZK_GET, 1);
     client_answers(ZKR__ZK_GET, ZKR_OK);
     await_requests(ZKR__ZK_GET, 2);
-    client_changes_node(NULL);
-    await_state(ZKR_GRANT_LOST);
+    is_deleted();
 }
 
 /* Regression: the client sets the watch of an answer that it cannot read. Its
@@ -187,31 +202,29 @@ TEST_WITH(a_lost_look_is_repeated, setup_free, teardown)
 TEST_WITH(a_watch_set_by_a_look_to_be_repeated_waits, setup_free, teardown)
 {
     client_answers(ZKR__ZK_GET, ZKR_ZRUNTIMEINCONSISTENCY);
-    ok(hold());
+    g = acquire(m);
     await_requests(ZKR__ZK_GET, 1);
     client_changes_node("a word of somebody else");
     client_await_rest();
     client_answers(ZKR__ZK_GET, ZKR_OK);
     await_requests(ZKR__ZK_GET, 2);
-    client_changes_node(NULL);
-    await_state(ZKR_GRANT_LOST);
+    is_deleted();
 }
 
 /* Regression: it was tried twice only. */
 TEST_WITH(without_memory_it_is_watched_later, setup_free, teardown)
 {
     atomic_store(&no_memory, 2);
-    ok(hold());
+    g = acquire(m);
     await_requests(ZKR__ZK_GET, 1);
     assert_int_equal(atomic_load(&no_memory), 0);
-    client_changes_node(NULL);
-    await_state(ZKR_GRANT_LOST);
+    is_deleted();
 }
 
 TEST_WITH(a_node_that_has_gone_before_the_look_is_lost, setup_free, teardown)
 {
     client_stops_at(ZKR__ZK_GET);
-    ok(hold());
+    g = acquire(m);
     listen_by(&heard);
     client_await_stop();
     client_changes_node(NULL);
@@ -222,7 +235,7 @@ TEST_WITH(a_node_that_has_gone_before_the_look_is_lost, setup_free, teardown)
 TEST_WITH(a_node_of_our_name_that_came_later_is_not_ours, setup_free, teardown)
 {
     client_stops_at(ZKR__ZK_GET);
-    ok(hold());
+    g = acquire(m);
     listen_by(&heard);
     client_await_stop();
     client_replaces_node();
@@ -238,8 +251,8 @@ TEST(the_node_of_another_confirms_nothing)
     AUTO(grant) held = GRANT(unfair_mutex_acquire, unfair, -1);
     ok(zkr_grant_verify(held, -1));
     client_replaces_node();
-    assert_int_equal(zkr_grant_verify(held, -1), ZKR_ELOST);
-    assert_int_equal(zkr_grant_check(held), ZKR_ELOST);
+    gives(ZKR_ELOST, zkr_grant_verify(held, -1));
+    gives(ZKR_ELOST, zkr_grant_check(held));
     assert_false(zkr_grant_is_held(held) || zkr_grant_is_held(NULL));
 }
 
@@ -250,70 +263,29 @@ static void lost_by(enum zkr_loss told, enum zkr_loss loss)
 {
     assert_int_equal(heard.loss, told);
     assert_int_equal(zkr_grant_loss(g), loss);
-    assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-    assert_non_null(strstr(zkr_error_detail(), "mutex '/lock', token "));
-    assert_non_null(strstr(zkr_error_detail(), zkr_loss_text(loss)));
-}
-
-static void await_epoch(uint64_t epoch)
-{
-    AWAIT(zkr_session_epoch(s) == epoch);
-}
-
-TEST(a_loss_has_a_reason)
-{
-    listen_by(&heard);
-    assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_NONE);
-    client_await_rest();
-    client_changes_node(NULL);
-    hears(&heard, 1, ZKR_GRANT_LOST);
-    lost_by(ZKR_LOSS_DELETED, ZKR_LOSS_DELETED);
-    assert_int_equal(zkr_grant_loss(NULL), ZKR_LOSS_NONE);
-    assert_string_equal(zkr_loss_text((enum zkr_loss)99), "unknown loss");
+    gives(ZKR_ELOST, zkr_grant_check(g));
+    assert_has(zkr_error_detail(), "mutex '/lock', token ");
+    assert_has(zkr_error_detail(), zkr_loss_text(loss));
 }
 
 /* The servers delete the nodes of a session that they end, and a client that is
  * connected hears of that first. */
 TEST(a_deletion_with_the_session_is_its_end)
 {
+    assert_string_equal(zkr_loss_text((enum zkr_loss)99), "unknown loss");
+    assert_int_equal(zkr_grant_loss(NULL), ZKR_LOSS_NONE);
     listen_by(&heard);
+    assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_NONE);
     client_await_rest();
     client_changes_node(NULL);
     hears(&heard, 1, ZKR_GRANT_LOST);
     lost_by(ZKR_LOSS_DELETED, ZKR_LOSS_DELETED);
     client_says(ZKR__ZK_EXPIRED);
-    await_epoch(2);
+    AWAIT(zkr_session_epoch(s) == 2);
     assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_EXPIRED);
     listen_by(&heard);
     hears(&heard, 2, ZKR_GRANT_LOST, ZKR_GRANT_LOST);
     lost_by(ZKR_LOSS_EXPIRED, ZKR_LOSS_EXPIRED);
-}
-
-static void is_asked_for(void)
-{
-    client_changes_node("__REVOKE__");
-    await_requests(ZKR__ZK_GET, 2);
-}
-
-static void is_deleted(void)
-{
-    client_changes_node(NULL);
-    await_state(ZKR_GRANT_LOST);
-}
-
-static void expires(void)
-{
-    client_says(ZKR__ZK_EXPIRED);
-    await_epoch(2);
-    await_state(ZKR_GRANT_LOST);
-    AWAIT(zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
-}
-
-static void is_refused(void)
-{
-    client_says(ZKR__ZK_AUTH_FAILED);
-    AWAIT(zkr_session_state(s) == ZKR_SESSION_AUTH_FAILED);
-    await_state(ZKR_GRANT_LOST);
 }
 
 static const struct together {
@@ -352,11 +324,11 @@ TEST_ROWS(reasons_together_make_one, together, t)
     client_await_rest();
     for (size_t i = 0; i < COUNT(t->reasons) && t->reasons[i] != NULL; i++)
         t->reasons[i]();
-    dispatch();
+    ok(zkr_session_dispatch(s));
     assert_int_equal(heard.count, 1 + (t->reasons[0] == is_asked_for));
     assert_int_equal(heard.events[heard.count - 1], ZKR_GRANT_LOST);
     lost_by(t->told != ZKR_LOSS_NONE ? t->told : t->loss, t->loss);
-    assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+    gives(ZKR_ELOST, zkr_grant_release(g));
 }
 
 TEST(a_deletion_in_a_living_session_is_not_its_end)
@@ -364,11 +336,10 @@ TEST(a_deletion_in_a_living_session_is_not_its_end)
     AUTO(grant) lost = g;
 
     client_await_rest();
-    client_changes_node(NULL);
-    await_state(ZKR_GRANT_LOST);
-    ok(hold()); /* answers */
+    is_deleted();
+    g = acquire(m); /* answers */
     client_says(ZKR__ZK_EXPIRED);
-    await_epoch(2);
+    AWAIT(zkr_session_epoch(s) == 2);
     assert_int_equal(zkr_grant_loss(lost), ZKR_LOSS_DELETED);
 }
 
@@ -378,11 +349,10 @@ TEST(a_grant_without_its_node_writes_nothing)
     ok(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL));
     assert_int_equal(client_requests(ZKR__ZK_MULTI), 1);
     client_says(ZKR__ZK_EXPIRED);
-    await_state(ZKR_GRANT_LOST);
-    assert_int_equal(zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL),
-                     ZKR_ELOST);
+    await_grant(ZKR_GRANT_LOST);
+    gives(ZKR_ELOST, zkr_grant_guarded_set(g, "/data", "", 0, -1, -1, NULL));
     assert_has(zkr_error_detail(), "the servers have ended the session");
-    assert_int_equal(zkr_grant_guarded_delete(g, "/data", -1, -1), ZKR_ELOST);
+    gives(ZKR_ELOST, zkr_grant_guarded_delete(g, "/data", -1, -1));
     assert_int_equal(client_requests(ZKR__ZK_MULTI), 1);
 }
 
@@ -392,7 +362,7 @@ TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
 {
     client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_GET);
-    ok(hold());
+    g = acquire(m);
     listen_by(&heard);
     client_await_stop();
     ok(zkr_grant_release_async(g, NULL, NULL));
@@ -400,7 +370,7 @@ TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
     g = NULL;
     client_goes_on();
     client_await_rest();
-    dispatch();
+    ok(zkr_session_dispatch(s));
     client_changes_node(NULL);
     hears(&heard, 0);
 }
@@ -411,7 +381,7 @@ TEST_WITH(a_node_that_comes_after_the_look_is_for_nobody, setup_free, teardown)
 {
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
     client_stops_at(ZKR__ZK_EXISTS);
-    ok(hold());
+    g = acquire(m);
     listen_by(&heard);
     client_await_stop();
     client_changes_node(NULL);
@@ -426,13 +396,13 @@ TEST_WITH(a_node_that_comes_after_the_look_is_for_nobody, setup_free, teardown)
 static void doubt(void)
 {
     client_says(ZKR__ZK_DISCONNECTED);
-    await_state(ZKR_GRANT_SUSPENDED);
+    await_grant(ZKR_GRANT_SUSPENDED);
 }
 
 static void resolve(void)
 {
     client_says(ZKR__ZK_CONNECTED);
-    await_state(ZKR_GRANT_HELD);
+    await_grant(ZKR_GRANT_HELD);
 }
 
 TEST(a_late_listener_hears_of_a_doubt)
@@ -445,14 +415,11 @@ TEST(a_late_listener_hears_of_a_doubt)
 
 TEST(a_request_is_told_to_every_listener_while_it_is_held)
 {
-    struct heard first = { .count = 0 };
-    struct heard second = { .count = 0 };
-    struct heard third = { .count = 0 };
+    struct heard first = { 0 }, second = { 0 }, third = { 0 };
 
     listen_by(&first);
     client_await_rest();
-    client_changes_node("__REVOKE__");
-    await_requests(ZKR__ZK_GET, 2);
+    is_asked_for();
     hears(&first, 1, REVOKE);
     listen_by(&second);
     hears(&second, 1, REVOKE);
@@ -465,8 +432,7 @@ TEST(a_request_is_told_to_every_listener_while_it_is_held)
 
 TEST(all_that_happens_meanwhile_is_told)
 {
-    struct heard of_grant = { .count = 0 };
-    struct heard of_session = { .count = 0 };
+    struct heard of_grant = { 0 }, of_session = { 0 };
 
     listen_by(&of_grant);
     AUTO(listener) l =
@@ -481,8 +447,7 @@ TEST(all_that_happens_meanwhile_is_told)
 /* It does not get the events that were due to the listener before it. */
 TEST(the_next_listener_hears_what_is_its_own)
 {
-    struct heard first = { .count = 0 };
-    struct heard second = { .count = 0 };
+    struct heard first = { 0 }, second = { 0 };
 
     listen_by(&first);
     doubt();
@@ -559,10 +524,10 @@ TEST(only_one_thread_dispatches)
     AUTO(listener) l = NULL;
     pthread_t thread = dispatch_beside(&l);
 
-    assert_int_equal(zkr_session_dispatch(s), ZKR_EBUSY);
+    gives(ZKR_EBUSY, zkr_session_dispatch(s));
     atomic_store(&may_leave, true);
     thread_join(thread);
-    dispatch();
+    ok(zkr_session_dispatch(s));
 }
 
 /* The memory would be freed while the callback runs. */
@@ -611,7 +576,7 @@ TEST(a_callback_counts_down_and_does_not_give_back)
     for (int i = 0; i < 2; i++)
         ok(zkr_reentrant_mutex_acquire(c.mutex, -1));
     zkr_listener *l = MADE(listener, session_listen, s, release_twice, &c);
-    dispatch();
+    ok(zkr_session_dispatch(s));
     assert_int_equal(c.rc[0], ZKR_OK);
     assert_int_equal(c.depth[0], 1);
     assert_int_equal(c.rc[1], ZKR_EDEADLK);

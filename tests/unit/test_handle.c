@@ -13,8 +13,7 @@
 #include "session/reason.h"
 #include "session/session.h"
 
-/* Ends a test that hangs. */
-enum { PATIENCE_S = 60 };
+enum { PATIENCE_S = 60 }; /* ends a test that hangs */
 
 /* The number of threads that can still be made (--wrap). */
 static atomic_int threads_left = -1;
@@ -85,9 +84,9 @@ TEST(a_leader_waits_in_vain_by_its_timeout)
 
     client_stops_at(ZKR__ZK_CREATE);
     ok(zkr_leader_campaign(l));
-    assert_int_equal(zkr_leader_wait(l, 0), ZKR_ZOPERATIONTIMEOUT);
-    assert_int_equal(zkr_leader_wait(l, 1), ZKR_ETIMEDOUT);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_ZOPERATIONTIMEOUT);
+    gives(ZKR_ZOPERATIONTIMEOUT, zkr_leader_wait(l, 0));
+    gives(ZKR_ETIMEDOUT, zkr_leader_wait(l, 1));
+    gives(ZKR_ZOPERATIONTIMEOUT, zkr_mutex_acquire(m, 0, &none));
     ok(zkr_lockable_stats(m, &n));
     assert_int_equal(n.timeouts, 1);
     client_goes_on();
@@ -104,7 +103,7 @@ TEST(a_lost_grant_is_to_be_released_as_often)
     client_says(ZKR__ZK_EXPIRED);
     AWAIT(zkr_grant_state(g) == ZKR_GRANT_LOST);
     for (uint32_t depth = 2; depth-- > 0;) {
-        assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
+        gives(ZKR_ELOST, zkr_grant_release(g));
         assert_int_equal(zkr_grant_depth(g), depth);
         zkr_grant_free(g);
     }
@@ -121,9 +120,8 @@ TEST(credentials_that_are_not_given_stay)
         s, OPTS(session, .sasl_user = "v", .sasl_password = "q")));
     assert_string_equal(s->credentials->auth, "a:b");
     s->opts.sasl_password_file = strdup("f");
-    assert_int_equal(
-        zkr_session_set_credentials(s, OPTS(session, .sasl_password = "r")),
-        ZKR_EINVAL);
+    gives(ZKR_EINVAL,
+          zkr_session_set_credentials(s, OPTS(session, .sasl_password = "r")));
     ok(zkr_session_set_credentials(
         s, OPTS(session, .auth_scheme = "digest", .auth = "c:d")));
     assert_string_equal(s->credentials->user, "v");
@@ -138,7 +136,7 @@ TEST(a_leave_ends_as_its_release)
     ok(zkr_leader_campaign(l));
     ok(zkr_leader_wait(l, -1));
     client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
-    assert_int_equal(zkr_leader_leave(l), ZKR_ZNOAUTH);
+    gives(ZKR_ZNOAUTH, zkr_leader_leave(l));
 }
 
 static void *write_it(void *s)
@@ -155,12 +153,11 @@ TEST(a_write_under_way_is_unknown_at_each_end)
 
     client_closes(false, false);
     client_stops_at(ZKR__ZK_SET);
-    assert_int_equal(zkr_session_set(s, "/x", "", 0, -1, 50, NULL),
-                     ZKR_EUNKNOWN);
-    assert_int_equal(zkr_session_get(s, "/x", 1, NULL), ZKR_EUNREACHABLE);
+    gives(ZKR_EUNKNOWN, zkr_session_set(s, "/x", "", 0, -1, 50, NULL));
+    gives(ZKR_EUNREACHABLE, zkr_session_get(s, "/x", 1, NULL));
     pthread_t thread = thread_start(write_it, s);
     AWAIT(client_requests(ZKR__ZK_SET) == 2);
-    assert_int_equal(zkr_session_close(s), ZKR_EPENDING);
+    gives(ZKR_EPENDING, zkr_session_close(s));
     assert_int_equal(*(int *)thread_join(thread), ZKR_EUNKNOWN);
 }
 
@@ -191,8 +188,7 @@ TEST(a_shared_limit_is_the_last_number_that_was_there)
 
 TEST(a_grant_that_is_told_to_nobody_goes_back)
 {
-    AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_OWN_LOOP);
 
     ok(zkr_mutex_acquire_async(m, -1, NULL, NULL, NULL));
     client_await_rest();
@@ -204,10 +200,7 @@ TEST(a_grant_that_is_told_to_nobody_goes_back)
 /* -- the beginning -------------------------------------------------------- */
 
 /* Of a timeout of 10 s: 0.1 % for the clocks, and the margin. */
-static int64_t latest_end(void)
-{
-    return client_opened_ms() + 10000 - 10 - 50;
-}
+#define LATEST_END (client_opened_ms() + 10000 - 10 - 50)
 
 static void *connect_late(void *unused)
 {
@@ -229,7 +222,7 @@ TEST(a_lease_begins_before_the_session_is_asked_for)
     AUTO(mutex) m = new_mutex(s);
     zkr_grant *g = acquire(m);
     ok(zkr_grant_check(g));
-    assert_in_range(zkr_grant_valid_until(g), 1, latest_end());
+    assert_in_range(zkr_grant_valid_until(g), 1, LATEST_END);
     give_back(g);
 }
 
@@ -238,11 +231,10 @@ TEST(an_open_without_a_handle_does_not_wait)
     zkr_session *s = NULL;
 
     client_makes_no_handle(1, ZKR_EHOSTS);
-    assert_int_equal(zkr_session_open("127.0.0.1:2181",
-                                      OPTS(session, .connect_timeout_ms =
-                                                        1000 * 2 * PATIENCE_S),
-                                      &s),
-                     ZKR_EHOSTS);
+    gives(ZKR_EHOSTS,
+          zkr_session_open(
+              "127.0.0.1:2181",
+              OPTS(session, .connect_timeout_ms = 1000 * 2 * PATIENCE_S), &s));
     assert_null(s);
 }
 
@@ -282,8 +274,7 @@ TEST(an_open_without_a_thread_fails_and_leaves_none)
 /* Without a lease no other request is sent that would do the same. */
 TEST(requests_that_wait_are_sent_by_the_connection)
 {
-    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     struct outcome o = { .rc = 0 };
 
     client_says(ZKR__ZK_DISCONNECTED);
@@ -301,8 +292,7 @@ static void count_event(zkr_session *s, const struct zkr_session_event *event,
 
 TEST(without_its_credentials_it_is_not_connected)
 {
-    AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_OWN_LOOP);
     int count = 0;
 
     AUTO(listener) l = MADE(listener, session_listen, s, count_event, &count);
@@ -323,10 +313,9 @@ TEST(without_its_credentials_it_is_not_connected)
 /* Its lease is that of its own handle, and it has no session id before. */
 TEST(the_next_session_begins_anew)
 {
-    AUTO(session) s = open_session(0);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, 0);
     int64_t first = zkr_session_id(s);
-    int64_t first_end = latest_end();
+    int64_t first_end = LATEST_END;
 
     AWAIT(zkr__clock_boot() / ZKR__MS >= client_opened_ms() + 10);
     client_connects(false);
@@ -338,7 +327,7 @@ TEST(the_next_session_begins_anew)
     await_state(s, ZKR_SESSION_RECONNECTED);
     assert_int_not_equal(zkr_session_id(s), first);
     zkr_grant *g = acquire(m);
-    assert_in_range(zkr_grant_valid_until(g), first_end + 1, latest_end());
+    assert_in_range(zkr_grant_valid_until(g), first_end + 1, LATEST_END);
     give_back(g);
 }
 
@@ -351,13 +340,12 @@ static void finds_it_ended(zkr_session *s)
 
     AUTO(mutex) m = NEW(mutex, s, "/another", NULL);
     client_refuses(ZKR_ZINVALIDSTATE);
-    assert_int_equal(zkr_mutex_acquire(m, 0, &none), ZKR_ELOST);
+    gives(ZKR_ELOST, zkr_mutex_acquire(m, 0, &none));
 }
 
 TEST(an_answer_to_the_session_before_counts_for_nothing)
 {
-    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     struct outcome o = { .rc = 0 };
 
     client_closes(true, true);
@@ -380,8 +368,7 @@ static void *go_on_when_lost(void *s)
 /* It had connected once more before it ended. */
 TEST(a_handle_that_is_given_up_is_not_heard)
 {
-    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     struct outcome o = { .rc = 0 };
 
     client_stops_at(CLIENT_AT_ONCE);
@@ -399,25 +386,19 @@ TEST(a_handle_that_is_given_up_is_not_heard)
 
 enum { SHORT_MS = 150 };
 
-static void await_scouts(int count)
-{
-    AWAIT(client_scouts() >= count);
-}
-
 /* As after a restore from an older copy: a server that has seen less than we
  * have hangs up, whether or not our session lives. */
 TEST(a_session_that_is_served_no_more_is_given_up)
 {
     client_grants_timeout(SHORT_MS);
     client_serves_scouts(1000);
-    AUTO(session) s = open_session(0);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, 0);
     for (uint64_t epoch = 2; epoch <= 3; epoch++) {
         AUTO(grant) g = acquire(m);
 
         client_says(ZKR__ZK_DISCONNECTED);
         AWAIT(zkr_session_epoch(s) >= epoch);
-        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        gives(ZKR_ELOST, zkr_grant_check(g));
         await_state(s, ZKR_SESSION_RECONNECTED);
         client_changes_node(NULL);
     }
@@ -431,12 +412,12 @@ TEST(a_session_outlives_servers_that_serve_nobody)
     client_grants_timeout(SHORT_MS);
     AUTO(session) s = open_session(0);
     client_says(ZKR__ZK_DISCONNECTED);
-    await_scouts(3);
+    AWAIT(client_scouts() >= 3);
     for (int i = 0; i < 2; i++) { /* there is a quorum, and none */
         int count = client_scouts();
 
         client_serves_scouts(1);
-        await_scouts(count + 3);
+        AWAIT(client_scouts() >= count + 3);
     }
     client_says(ZKR__ZK_CONNECTED);
     await_state(s, ZKR_SESSION_RECONNECTED);
@@ -453,7 +434,7 @@ TEST(a_session_that_comes_and_goes_is_kept)
 
         client_serves_scouts(1);
         client_says(ZKR__ZK_DISCONNECTED);
-        await_scouts(count + 1);
+        AWAIT(client_scouts() >= count + 1);
         client_says(ZKR__ZK_CONNECTED);
         await_state(s, ZKR_SESSION_RECONNECTED);
     }
@@ -505,7 +486,7 @@ TEST(a_release_that_a_close_cuts_off_is_not_called_done)
     ok(zkr_grant_release_async(g, on_release, &rc));
     client_await_stop();
     zkr_grant_free(g);
-    assert_int_equal(zkr_session_close(s), ZKR_EPENDING);
+    gives(ZKR_EPENDING, zkr_session_close(s));
     assert_int_equal(rc, ZKR_EPENDING);
 }
 
@@ -513,13 +494,11 @@ TEST(a_release_that_a_close_cuts_off_is_not_called_done)
 
 TEST(a_refused_verification_is_told)
 {
-    AUTO(session) s = open_session(0);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, 0);
     zkr_grant *g = acquire(m);
 
     client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
-    assert_int_equal(zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S),
-                     ZKR_ZNOAUTH);
+    gives(ZKR_ZNOAUTH, zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S));
     give_back(g);
 }
 
@@ -557,16 +536,13 @@ static void *delete_meanwhile(void *unused)
  * somebody else. */
 TEST(a_break_that_was_put_off_has_broken_nothing)
 {
-    AUTO(session) s = open_session(0);
-    AUTO(mutex) m = new_mutex(s);
-    AUTO(grant) g = acquire(m);
+    OPEN_GRANT(s, m, g, 0);
 
     client_answers(ZKR__ZK_DELETE, ZKR_ZTHROTTLEDOP);
     client_stops_at(ZKR__ZK_DELETE);
     pthread_t thread = thread_start(delete_meanwhile, NULL);
-    assert_int_equal(
-        zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0),
-        ZKR_ZNONODE);
+    gives(ZKR_ZNONODE,
+          zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
     thread_join(thread);
     client_answers(ZKR__ZK_DELETE, ZKR_OK);
 }
@@ -582,9 +558,7 @@ static void *end_meanwhile(void *s)
 
 TEST(a_break_that_its_session_cut_off_looks_again)
 {
-    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
-    AUTO(mutex) m = new_mutex(s);
-    AUTO(grant) g = acquire(m);
+    OPEN_GRANT(s, m, g, ZKR_SESSION_NO_LEASE);
 
     client_closes(true, true);
     client_stops_at(ZKR__ZK_DELETE);
@@ -612,8 +586,7 @@ TEST(a_ghost_is_not_watched_any_more)
 
     client_grants_timeout(50);
     client_shows(one_and_a_ghost, true);
-    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_GET) >= 2); /* it waits for the other one */
     assert_int_equal(client_requests(ZKR__ZK_UNWATCH), 1);
@@ -630,8 +603,7 @@ TEST(a_ghost_that_is_being_read_is_left_out_later)
     client_shows(one_and_a_ghost, true);
     client_answers_times(ZKR__ZK_GET, ZKR_ZNOAUTH, 1);
     client_stops_at(ZKR__ZK_GET);
-    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_CHECK) == 1);
     client_goes_on();
@@ -651,8 +623,7 @@ TEST(a_ghost_is_one_for_one_node_of_ours)
 
     client_grants_timeout(50);
     client_shows(names, true);
-    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
-    AUTO(mutex) m = new_mutex(s);
+    OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_GET) >= 2);
     client_await_rest();

@@ -14,13 +14,13 @@
 
 #define UNTOUCHED INT64_C(-77777)
 
-/* Those of the recipes. */
-static const uint32_t mutex_markers =
-    ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK);
-static const uint32_t rw_markers =
-    ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK) |
-    ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) | ZKR__MARKER_BIT(ZKR__CURATOR_READ) |
-    ZKR__MARKER_BIT(ZKR__KAZOO_READ);
+/* The markers of the recipes. */
+enum {
+    MUTEX =
+        ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__KAZOO_LOCK),
+    RW = MUTEX | ZKR__MARKER_BIT(ZKR__CURATOR_WRITE) |
+         ZKR__MARKER_BIT(ZKR__CURATOR_READ) | ZKR__MARKER_BIT(ZKR__KAZOO_READ)
+};
 
 struct vector {
     const char *name;
@@ -77,6 +77,80 @@ static const struct vector rw_vectors[] = {
     { "foo",                        "foo",        ZKR__FOREIGN, UNTOUCHED },
 };
 
+/* Names that are read alike; the sequence number of foreign ones is 0 here. */
+static const struct reading {
+    const char *name;
+    uint32_t markers;
+    enum zkr__kind kind;
+    struct {
+        const char *name;
+        int64_t seq;
+    } of[32];
+} readings[] = {
+    { "kazoo_names_are_contenders", MUTEX, ZKR__EXCLUSIVE,
+      { { HEX "__lock__0000000003", 3 },
+        { HEX "__lock__-2147483648", INT32_MIN } } },
+    { "kazoo_names_are_contenders_of_rw", RW, ZKR__EXCLUSIVE,
+      { { HEX "__lock__0000000005", 5 } } },
+    { "kazoo_readers_are_contenders", RW, ZKR__SHARED,
+      { { HEX "__rlock__0000000004", 4 } } },
+    /* A lease of its semaphore has no sequence number. */
+    { "a_kazoo_lease_is_no_contender", MUTEX, ZKR__FOREIGN, { { HEX, 0 } } },
+    { "a_kazoo_reader_is_no_writer", MUTEX, ZKR__FOREIGN,
+      { { HEX "__rlock__0000000004", 0 } } },
+    { "go_zookeeper_names_are_contenders", MUTEX, ZKR__EXCLUSIVE,
+      { { "_c_" HEX "-lock-0000000012", 12 } } },
+    { "sequence_is_read_with_its_sign", MUTEX, ZKR__EXCLUSIVE,
+      { { "lock--0000000001", -1 }, { "lock--999999999", -999999999 },
+        { "lock-2147483647", 2147483647 } } },
+    { "sequence_of_a_reader_is_read_with_its_sign", RW, ZKR__SHARED,
+      { { "__READ__-2147483648", INT32_MIN } } },
+    { "sequence_of_a_writer_is_read_with_its_sign", RW, ZKR__EXCLUSIVE,
+      { { "__WRIT__-17", -17 } } },
+    { "only_one_sign_is_read", MUTEX, ZKR__FOREIGN,
+      { { "lock---5", 0 }, { "__lock__--5", 0 }, { "lock-+5", 0 },
+        { "lock- 5", 0 } } },
+    { "sequence_of_another_width_is_read", MUTEX, ZKR__EXCLUSIVE,
+      { { "lock-0", 0 }, { "lock-00000000000000000000000000000000005", 5 },
+        { "lock-9223372036854775807", INT64_MAX },
+        { "lock--9223372036854775807", -INT64_MAX } } },
+    { "sequence_beyond_int64_is_foreign", MUTEX, ZKR__FOREIGN,
+      { { "lock-9223372036854775808", 0 }, { "lock--9223372036854775809", 0 },
+        { "lock-18446744073709551617", 0 },
+        { "lock-99999999999999999999999999999999", 0 } } },
+    { "fragments_of_names_are_foreign", MUTEX, ZKR__FOREIGN,
+      { { "", 0 }, { "-", 0 }, { "--", 0 }, { "0", 0 }, { "0000000001", 0 },
+        { "-5", 0 }, { "_", 0 }, { "lock-", 0 }, { "lock--", 0 }, { "lock", 0 },
+        { "ock-1", 0 }, { "lock1", 0 }, { "-1-", 0 }, { "lock-1-", 0 },
+        { "lock-1x", 0 }, { "lock-1-2", 0 }, { "lock-0x10", 0 },
+        { "Lock-1", 0 }, { "/", 0 }, { "lock-1/", 0 }, { "__lock__", 0 },
+        { "_lock__1", 0 }, { "__lock_1", 0 }, { "lock-1 ", 0 }, { "x", 0 },
+        { "LOCK-1", 0 }, { "lock-gate-", 0 }, { "lock-gate-1", 0 } } },
+    { "only_the_last_marker_counts", MUTEX, ZKR__EXCLUSIVE,
+      { { "my-lock-0000000007-lock-0000000020", 20 }, { "lock-lock-3", 3 },
+        { "__READ__lock-4", 4 } } },
+    { "no_marker_before_the_last_counts", MUTEX, ZKR__FOREIGN,
+      { { "lock-0000000007-other-0000000020", 0 }, { "lock-5__READ__6", 0 } } },
+    { "only_the_last_marker_counts_of_a_reader", RW, ZKR__SHARED,
+      { { "__WRIT__0000000001__READ__0000000002", 2 } } },
+    { "only_the_last_marker_counts_of_a_writer", RW, ZKR__EXCLUSIVE,
+      { { "__READ__0000000001__WRIT__0000000002", 2 } } },
+    { "marker_may_follow_anything", MUTEX, ZKR__EXCLUSIVE,
+      { { "lock-0000000001", 1 }, { "block-0000000008", 8 },
+        { "_c_-lock-2", 2 },        { "7lock-3", 3 }, { "-lock-4", 4 } } },
+    { "bytes_above_ascii_are_only_bytes", MUTEX, ZKR__EXCLUSIVE,
+      { { "\xff\xfe\x80lock-0000000001", 1 },
+        { "\xc3\xa9-lock-0000000002", 2 } } },
+    { "no_byte_above_ascii_is_a_digit_or_a_letter", MUTEX, ZKR__FOREIGN,
+      { { "lock-\xb2", 0 }, { "lock-0000000001\x80", 0 },
+        { "lock-\xd9\xa3", 0 }, /* an Arabic 3 */
+        { "lock\xe2\x80\x90" "0000000001", 0 }, /* a hyphen that is no '-' */
+        { "lock-\xef\xbc\x91", 0 },          /* a full-width 1 */
+        { "\xef\xbd\x8cock-0000000001", 0 } } }, /* a full-width l */
+    { "nothing_contends_without_markers", 0, ZKR__FOREIGN,
+      { { "lock-0000000001", 0 }, { "0000000001", 0 } } },
+};
+
 /* clang-format on */
 
 /* The name goes to the heap, in a block of exactly its size, so that a read
@@ -96,21 +170,11 @@ static void assert_parses(const char *name, uint32_t markers,
                  name, (int)got, got_seq, (int)kind, seq);
 }
 
-static void assert_exclusive(const char *name, int64_t seq)
+TEST_ROWS(names_are_read, readings, r)
 {
-    assert_parses(name, mutex_markers, ZKR__EXCLUSIVE, seq);
-}
-
-static void assert_foreign(const char *name)
-{
-    assert_parses(name, mutex_markers, ZKR__FOREIGN, UNTOUCHED);
-}
-
-static void assert_vectors(const struct vector *v, size_t count,
-                           uint32_t markers)
-{
-    for (size_t i = 0; i < count; i++)
-        assert_parses(v[i].name, markers, v[i].kind, v[i].seq);
+    for (size_t i = 0; i < COUNT(r->of) && r->of[i].name != NULL; i++)
+        assert_parses(r->of[i].name, r->markers, r->kind,
+                      r->kind == ZKR__FOREIGN ? UNTOUCHED : r->of[i].seq);
 }
 
 /* Tells whether Curator's order of texts is an order of numbers, so that ours
@@ -141,6 +205,7 @@ static void assert_order(const struct vector *v, size_t count, uint32_t markers)
         names[i] = v[count - 1 - i].name;
     ok(zkr__queue_parse(&queue, names, count, markers));
     for (size_t i = 0; i < count; i++) {
+        assert_parses(v[i].name, markers, v[i].kind, v[i].seq);
         for (size_t j = i + 1; j < count; j++) {
             if (is_comparable(&v[i]) && is_comparable(&v[j]) &&
                 strcmp(v[i].key, v[j].key) != 0)
@@ -151,57 +216,45 @@ static void assert_order(const struct vector *v, size_t count, uint32_t markers)
     zkr__queue_done(&queue);
 }
 
-/* A name of `len` times `c`, between a head and a tail. */
-static char *long_name(const char *head, char c, int len, const char *tail)
-{
-    char *name = NULL;
-
-    assert_true(asprintf(&name, "%s%*s%s", head, len, "", tail) >= 0);
-    memset(name + strlen(head), c, (size_t)len);
-    return name;
-}
-
 /* Builds a name of up to seven pieces that comes near to the grammar. */
 static void random_name(char name[256], uint64_t *random)
 {
-    static const char *const pieces[] = {
-        "lock-",
-        "__lock__",
-        "__rlock__",
-        "x-",
-        "ex",
-        "sh",
-        "holder",
-        "__READ__",
-        "__WRIT__",
-        "_c_" UUID "-",
-        HEX,
-        "-",
-        "-",
-        "0",
-        "7",
-        "0000000012",
-        "2147483647",
-        "2147483648",
-        "9223372036854775807",
-        "00",
-        "l",
-        "ock-",
-        "k-",
-        "_",
-        "__",
-        "x",
-        "/",
-        ":",
-        ".",
-        "+",
-        "9999999999999999999",
-        " ",
-        "\x80",
-        "\xff",
-        "\xd9\xa3",
-        "\n",
-    };
+    static const char *const pieces[] = { "lock-",
+                                          "__lock__",
+                                          "__rlock__",
+                                          "x-",
+                                          "ex",
+                                          "sh",
+                                          "holder",
+                                          "__READ__",
+                                          "__WRIT__",
+                                          "_c_" UUID "-",
+                                          HEX,
+                                          "-",
+                                          "-",
+                                          "0",
+                                          "7",
+                                          "0000000012",
+                                          "2147483647",
+                                          "2147483648",
+                                          "9223372036854775807",
+                                          "00",
+                                          "l",
+                                          "ock-",
+                                          "k-",
+                                          "_",
+                                          "__",
+                                          "x",
+                                          "/",
+                                          ":",
+                                          ".",
+                                          "+",
+                                          "9999999999999999999",
+                                          " ",
+                                          "\x80",
+                                          "\xff",
+                                          "\xd9\xa3",
+                                          "\n" };
     size_t count = unit_random(random) % 8;
     size_t len = 0;
 
@@ -214,127 +267,15 @@ static void random_name(char name[256], uint64_t *random)
     }
 }
 
-TEST(curators_mutex_vectors_are_read)
+TEST(curators_vectors_are_read_in_its_order_where_both_number)
 {
-    assert_vectors(mutex_vectors, COUNT(mutex_vectors), mutex_markers);
-}
-
-TEST(curators_rw_vectors_are_read)
-{
-    assert_vectors(rw_vectors, COUNT(rw_vectors), rw_markers);
-}
-
-TEST(our_order_is_curators_where_both_number)
-{
-    assert_order(mutex_vectors, COUNT(mutex_vectors), mutex_markers);
-    assert_order(rw_vectors, COUNT(rw_vectors), rw_markers);
-}
-
-TEST(kazoo_names_are_contenders)
-{
-    assert_exclusive(HEX "__lock__0000000003", 3);
-    assert_parses(HEX "__rlock__0000000004", rw_markers, ZKR__SHARED, 4);
-    assert_parses(HEX "__lock__0000000005", rw_markers, ZKR__EXCLUSIVE, 5);
-    assert_exclusive(HEX "__lock__-2147483648", INT64_C(-2147483648));
-    /* A lease of its semaphore has no sequence number. */
-    assert_foreign(HEX);
-}
-
-TEST(a_kazoo_reader_is_no_writer)
-{
-    assert_foreign(HEX "__rlock__0000000004");
-}
-
-TEST(go_zookeeper_names_are_contenders)
-{
-    assert_exclusive("_c_" HEX "-lock-0000000012", 12);
-}
-
-TEST(sequence_is_read_with_its_sign)
-{
-    assert_exclusive("lock--0000000001", -1);
-    assert_exclusive("lock--999999999", -999999999);
-    assert_exclusive("lock-2147483647", 2147483647);
-    assert_parses("__READ__-2147483648", rw_markers, ZKR__SHARED,
-                  INT64_C(-2147483648));
-    assert_parses("__WRIT__-17", rw_markers, ZKR__EXCLUSIVE, -17);
-}
-
-TEST(only_one_sign_is_read)
-{
-    assert_foreign("lock---5");
-    assert_foreign("__lock__--5");
-    assert_foreign("lock-+5");
-    assert_foreign("lock- 5");
-}
-
-TEST(sequence_of_another_width_is_read)
-{
-    assert_exclusive("lock-0", 0);
-    assert_exclusive("lock-00000000000000000000000000000000005", 5);
-    assert_exclusive("lock-9223372036854775807", INT64_MAX);
-    assert_exclusive("lock--9223372036854775807", -INT64_MAX);
-}
-
-TEST(sequence_beyond_int64_is_foreign)
-{
-    assert_foreign("lock-9223372036854775808");
-    assert_foreign("lock--9223372036854775809");
-    assert_foreign("lock-18446744073709551617");
-    assert_foreign("lock-99999999999999999999999999999999");
-}
-
-TEST(fragments_of_names_are_foreign)
-{
-    static const char *const names[] = {
-        "",    "-",       "--",         "0",          "0000000001", "-5",
-        "_",   "lock-",   "lock--",     "lock",       "ock-1",      "lock1",
-        "-1-", "lock-1-", "lock-1x",    "lock-1-2",   "lock-0x10",  "Lock-1",
-        "/",   "lock-1/", "__lock__",   "_lock__1",   "__lock_1",   "lock-1 ",
-        "x",   "LOCK-1",  "lock-gate-", "lock-gate-1"
-    };
-
-    for (size_t i = 0; i < COUNT(names); i++)
-        assert_foreign(names[i]);
-}
-
-TEST(only_the_last_marker_counts)
-{
-    assert_exclusive("my-lock-0000000007-lock-0000000020", 20);
-    assert_exclusive("lock-lock-3", 3);
-    assert_exclusive("__READ__lock-4", 4);
-    assert_foreign("lock-0000000007-other-0000000020");
-    assert_foreign("lock-5__READ__6");
-    assert_parses("__WRIT__0000000001__READ__0000000002", rw_markers,
-                  ZKR__SHARED, 2);
-    assert_parses("__READ__0000000001__WRIT__0000000002", rw_markers,
-                  ZKR__EXCLUSIVE, 2);
-}
-
-TEST(marker_may_follow_anything)
-{
-    assert_exclusive("lock-0000000001", 1);
-    assert_exclusive("block-0000000008", 8);
-    assert_exclusive("_c_-lock-2", 2);
-    assert_exclusive("7lock-3", 3);
-    assert_exclusive("-lock-4", 4);
-}
-
-TEST(bytes_above_ascii_are_only_bytes)
-{
-    assert_exclusive("\xff\xfe\x80lock-0000000001", 1);
-    assert_exclusive("\xc3\xa9-lock-0000000002", 2);
-    assert_foreign("lock-\xb2");
-    assert_foreign("lock-0000000001\x80");
-    assert_foreign("lock-\xd9\xa3"); /* an Arabic 3 */
-    assert_foreign("lock\xe2\x80\x90"
-                   "0000000001");                 /* a hyphen that is no '-' */
-    assert_foreign("lock-\xef\xbc\x91");          /* a full-width 1 */
-    assert_foreign("\xef\xbd\x8cock-0000000001"); /* a full-width l */
+    assert_order(mutex_vectors, COUNT(mutex_vectors), MUTEX);
+    assert_order(rw_vectors, COUNT(rw_vectors), RW);
 }
 
 TEST(very_long_names_are_read)
 {
+    enum { LONG = 64 * 1024 };
     static const struct {
         const char *head;
         char c;
@@ -350,21 +291,15 @@ TEST(very_long_names_are_read)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char *name =
-            long_name(rows[i].head, rows[i].c, 64 * 1024, rows[i].tail);
+        char *name = (char *)(uintptr_t)textf("%s%*s%s", rows[i].head, LONG, "",
+                                              rows[i].tail);
 
-        assert_parses(name, mutex_markers, rows[i].kind, rows[i].seq);
-        free(name);
+        memset(name + strlen(rows[i].head), rows[i].c, LONG);
+        assert_parses(name, MUTEX, rows[i].kind, rows[i].seq);
     }
 }
 
-TEST(nothing_contends_without_markers)
-{
-    assert_parses("lock-0000000001", 0, ZKR__FOREIGN, UNTOUCHED);
-    assert_parses("0000000001", 0, ZKR__FOREIGN, UNTOUCHED);
-}
-
-TEST(curator_layout_is_built)
+TEST(curator_and_kazoo_layouts_are_built)
 {
     char name[ZKR__NAME_MAX];
 
@@ -372,12 +307,6 @@ TEST(curator_layout_is_built)
     assert_string_equal(name, "_c_" UUID "-lock-");
     zkr__node_name_build(name, ZKR__LAYOUT_CURATOR, UUID, ZKR__CURATOR_WRITE);
     assert_string_equal(name, "_c_" UUID "-__WRIT__");
-}
-
-TEST(kazoo_layout_is_built)
-{
-    char name[ZKR__NAME_MAX];
-
     zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, ZKR__KAZOO_LOCK);
     assert_string_equal(name, HEX "__lock__");
     zkr__node_name_build(name, ZKR__LAYOUT_KAZOO, UUID, ZKR__KAZOO_READ);
@@ -387,7 +316,7 @@ TEST(kazoo_layout_is_built)
 /* In every layout, with every marker: nothing is cut off, the tag is the name
  * without the marker, and the name that the server makes of it is parsed as the
  * same contender. */
-TEST(built_names_are_tag_and_marker)
+TEST(built_names_are_the_tag_of_one_attempt_and_marker)
 {
     static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
                                                 ZKR__LAYOUT_KAZOO };
@@ -405,32 +334,17 @@ TEST(built_names_are_tag_and_marker)
             memset(name, '#', sizeof(name));
             zkr__node_name_build(name, layouts[i], UUID, (enum zkr__marker)j);
             assert_string_equal(name + tag_len, marker->text);
-            (void)snprintf(numbered, sizeof(numbered), "%s%010d", name,
-                           INT32_MIN);
+            /* A UUID that differs in the last digit only. */
+            zkr__node_name_build(numbered, layouts[i],
+                                 "16176773-7d6f-4686-ab55-f4bd6230b746",
+                                 (enum zkr__marker)j);
+            assert_int_not_equal(strncmp(name, numbered, tag_len), 0);
+            PRINT(numbered, "%s%010d", name, INT32_MIN);
             assert_parses(numbered, ZKR__MARKER_BIT(j), marker->kind,
                           INT32_MIN);
-            (void)snprintf(numbered, sizeof(numbered), "%s%010d", name, 7);
+            PRINT(numbered, "%s%010d", name, 7);
             assert_parses(numbered, ZKR__MARKER_BIT(j), marker->kind, 7);
         }
-    }
-}
-
-TEST(tag_is_of_one_attempt_only)
-{
-    static const enum zkr__layout layouts[] = { ZKR__LAYOUT_CURATOR,
-                                                ZKR__LAYOUT_KAZOO };
-
-    for (size_t i = 0; i < COUNT(layouts); i++) {
-        size_t tag_len = zkr__node_name_tag_len(layouts[i]);
-        char one[ZKR__NAME_MAX];
-        char other[ZKR__NAME_MAX];
-
-        /* UUIDs that differ in the last digit only. */
-        zkr__node_name_build(one, layouts[i], UUID, ZKR__CURATOR_LOCK);
-        zkr__node_name_build(other, layouts[i],
-                             "16176773-7d6f-4686-ab55-f4bd6230b746",
-                             ZKR__CURATOR_LOCK);
-        assert_int_not_equal(strncmp(one, other, tag_len), 0);
     }
 }
 
@@ -462,7 +376,7 @@ TEST(markers_of_contenders_are_told)
                             vectors[i].marker);
     }
     assert_string_equal(marker_of("lock-", ZKR__ALL_MARKERS), "none");
-    assert_string_equal(marker_of("x-__READ__1", mutex_markers), "none");
+    assert_string_equal(marker_of("x-__READ__1", MUTEX), "none");
 }
 
 /* Each name has one reading, whatever the order of the table. */
@@ -486,36 +400,34 @@ TEST(no_name_has_two_markers)
 static void assert_other(const char *name, enum zkr__kind kind,
                          const char *marker, int64_t seq)
 {
-    assert_parses(name, rw_markers, ZKR__FOREIGN, UNTOUCHED);
+    assert_parses(name, RW, ZKR__FOREIGN, UNTOUCHED);
     assert_parses(name, ZKR__ALL_MARKERS, kind, seq);
     assert_string_equal(marker_of(name, ZKR__ALL_MARKERS), marker);
 }
 
 TEST(names_that_our_locks_ignore_are_known)
 {
-    static const char *const foreign[] = {
-        "",
-        "x-",
-        "x--0000000001",
-        "x-1-",
-        "x-1-000000001",
-        "x-1-00000000001",
-        "x-1-0000000001 ",
-        "x-10000000000000000000-0000000001",
-        "x-1000000000000000a-0000000001",
-        "x---1-0000000001",
-        "x---0000000001",
-        "x-1G-0000000001",
-        "y-1-0000000001",
-        "ex",
-        "ex000000001",
-        "ex00000000011",
-        "index0000000001",
-        "sh000000000x",
-        "SH0000000001",
-        "holder0000000001",
-        "a-holder",
-    };
+    static const char *const foreign[] = { "",
+                                           "x-",
+                                           "x--0000000001",
+                                           "x-1-",
+                                           "x-1-000000001",
+                                           "x-1-00000000001",
+                                           "x-1-0000000001 ",
+                                           "x-10000000000000000000-0000000001",
+                                           "x-1000000000000000a-0000000001",
+                                           "x---1-0000000001",
+                                           "x---0000000001",
+                                           "x-1G-0000000001",
+                                           "y-1-0000000001",
+                                           "ex",
+                                           "ex000000001",
+                                           "ex00000000011",
+                                           "index0000000001",
+                                           "sh000000000x",
+                                           "SH0000000001",
+                                           "holder0000000001",
+                                           "a-holder" };
 
     assert_other("x-100000be8790000-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x-72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
@@ -534,14 +446,15 @@ TEST(names_that_our_locks_ignore_are_known)
 
 TEST(a_uuid_is_told_by_each_character)
 {
+    static const char *const others[] = {
+        UUID "0", "1617677g-7d6f-4686-ab55-f4bd6230b745",
+        "16176773_7d6f-4686-ab55-f4bd6230b745",
+        "1617677\0-7d6f-4686-ab55-f4bd6230b745"
+    };
+
     assert_true(zkr__node_name_is_uuid(UUID));
-    assert_false(zkr__node_name_is_uuid(UUID "0"));
-    assert_false(
-        zkr__node_name_is_uuid("1617677g-7d6f-4686-ab55-f4bd6230b745"));
-    assert_false(
-        zkr__node_name_is_uuid("16176773_7d6f-4686-ab55-f4bd6230b745"));
-    assert_false(
-        zkr__node_name_is_uuid("1617677\0-7d6f-4686-ab55-f4bd6230b745"));
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_false(zkr__node_name_is_uuid(others[i]));
 }
 
 TEST(servers_number_with_ten_digits)

@@ -501,7 +501,7 @@ static int at(const char *path, const char *node, char letter, int code)
 {
     char hosts[ZKR_PATH_MAX + 64];
 
-    (void)snprintf(hosts, sizeof(hosts), "%s%s", given.hosts, path);
+    PRINT(hosts, "%s%s", given.hosts, path);
     given.hosts = hosts;
     given.path = path;
     given.made_at = path;

@@ -44,14 +44,13 @@ TEST(so_many_repetitions_and_no_more)
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
-    assert_int_equal(zkr_mutex_acquire(m, -1, &g), ZKR_ZTHROTTLEDOP);
+    gives(ZKR_ZTHROTTLEDOP, zkr_mutex_acquire(m, -1, &g));
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 3);
     client_answers(ZKR__ZK_SYNC, ZKR_ZTHROTTLEDOP);
     assert_int_equal(list(), ZKR_ZTHROTTLEDOP);
     assert_int_equal(client_requests(ZKR__ZK_SYNC), 3);
     client_answers(ZKR__ZK_GET, ZKR_ZCONNECTIONLOSS);
-    assert_int_equal(zkr_session_get(s, "/lock", -1, &reply),
-                     ZKR_ZCONNECTIONLOSS);
+    gives(ZKR_ZCONNECTIONLOSS, zkr_session_get(s, "/lock", -1, &reply));
     assert_int_equal(client_requests(ZKR__ZK_GET), 3);
 }
 

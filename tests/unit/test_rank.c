@@ -131,7 +131,7 @@ TEST_ROWS(a_connection_that_ends_tells_of_its_server, ends, end)
     start_listener(name);
     ended = end->ended;
     assert_int_equal(zkr__probe(name, &plain, 5000, &verdict), end->rc);
-    assert_non_null(strstr(zkr_error_detail(), name));
+    assert_has(zkr_error_detail(), name);
     assert_int_equal(verdict, end->verdict);
     (void)close(listener);
 }

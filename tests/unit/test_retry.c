@@ -12,35 +12,26 @@ static struct zkr_retry load(struct zkr_retry policy)
 
 static void assert_refused(struct zkr_retry policy, const char *why)
 {
-    assert_int_equal(zkr__retry_load(&policy), ZKR_EINVAL);
-    assert_non_null(strstr(zkr_error_detail(), "retry policy"));
-    assert_non_null(strstr(zkr_error_detail(), why));
+    gives(ZKR_EINVAL, zkr__retry_load(&policy));
+    assert_has(zkr_error_detail(), "retry policy");
+    assert_has(zkr_error_detail(), why);
 }
 
 static void loads_as(struct zkr_retry policy, struct zkr_retry expected)
 {
     policy = load(policy);
     assert_memory_equal(&policy, &expected, sizeof(policy));
-}
-
-TEST(all_zero_is_the_default_policy)
-{
-    loads_as((struct zkr_retry){ 0 },
-             (struct zkr_retry){ ZKR_RETRY_EXPONENTIAL, 20, 2000, 0, 0 });
+    policy = load(policy); /* nothing is changed then */
+    assert_memory_equal(&policy, &expected, sizeof(policy));
 }
 
 TEST(default_kind_keeps_what_is_set)
 {
+    loads_as((struct zkr_retry){ 0 },
+             (struct zkr_retry){ ZKR_RETRY_EXPONENTIAL, 20, 2000, 0, 0 });
+
     loads_as((struct zkr_retry){ ZKR_RETRY_DEFAULT, 5, 7, 8, 9 },
              (struct zkr_retry){ ZKR_RETRY_EXPONENTIAL, 5, 7, 8, 9 });
-}
-
-TEST(a_loaded_policy_loads_again_unchanged)
-{
-    struct zkr_retry once = load((struct zkr_retry){ 0 });
-    struct zkr_retry twice = load(once);
-
-    assert_memory_equal(&once, &twice, sizeof(once));
 }
 
 TEST(initializers_make_the_policies_they_name)
@@ -56,79 +47,64 @@ TEST(initializers_make_the_policies_they_name)
     assert_int_equal(load(ZKR_RETRY_NONE_INIT).kind, ZKR_RETRY_NONE);
 }
 
-TEST(policy_without_a_pause_is_refused)
+TEST(policy_without_a_pause_or_of_unknown_kind_is_refused)
 {
     assert_refused((struct zkr_retry){ .kind = ZKR_RETRY_FIXED }, "base_ms");
     assert_refused(
         (struct zkr_retry){ .kind = ZKR_RETRY_EXPONENTIAL, .cap_ms = 100 },
         "base_ms");
-}
-
-TEST(unknown_kind_is_refused)
-{
     assert_refused((struct zkr_retry){ .kind = 4, .base_ms = 1 }, "kind is 4");
     assert_refused((struct zkr_retry){ .kind = UINT32_MAX, .base_ms = 1 },
                    "kind is 4294967295");
 }
 
-TEST(none_never_retries)
+TEST(delays_grow_up_to_the_cap)
 {
-    struct zkr_retry p = load(ZKR_RETRY_NONE_INIT);
-    uint32_t delay = 77;
-
-    assert_false(zkr__retry_next(&p, 0, 0, 0, &delay));
-    assert_int_equal(delay, 77);
-}
-
-/* A lock node that may exist is deleted whatever the policy says. */
-TEST(none_has_delays_for_what_must_be_done)
-{
-    struct zkr_retry p = load(ZKR_RETRY_NONE_INIT);
-
-    assert_int_equal(zkr__retry_delay(&p, 0, 0), 20);
-    assert_int_equal(zkr__retry_delay(&p, 1, 0), 40);
-    assert_int_equal(zkr__retry_delay(&p, 1000, 0), 2000);
-    p = load((struct zkr_retry){ .kind = ZKR_RETRY_NONE, .base_ms = 5 });
-    assert_int_equal(zkr__retry_delay(&p, 0, 0), 5);
-}
-
-TEST(fixed_delay_has_no_jitter_and_no_cap)
-{
-    struct zkr_retry p = load(ZKR_RETRY_FOREVER_INIT(5000));
+    const struct {
+        struct zkr_retry policy;
+        uint32_t retries, delay;
+    } rows[] = {
+        /* A lock node that may exist is deleted whatever the policy says. */
+        { ZKR_RETRY_NONE_INIT, 0, 20 },
+        { ZKR_RETRY_NONE_INIT, 1, 40 },
+        { ZKR_RETRY_NONE_INIT, 1000, 2000 },
+        { { .kind = ZKR_RETRY_NONE, .base_ms = 5 }, 0, 5 },
+        { ZKR_RETRY_FOREVER_INIT(5000), 0, 5000 }, /* no cap */
+        { ZKR_RETRY_FOREVER_INIT(5000), 99, 5000 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 0, 20 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 1, 40 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 2, 80 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 3, 160 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 4, 320 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 5, 500 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 6, 500 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), 7, 500 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0), UINT32_MAX, 500 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(300, 100, 0), 0, 100 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(300, 100, 0), 9, 100 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(UINT32_MAX - 1, UINT32_MAX, 0), 0,
+          UINT32_MAX - 1 },
+        { ZKR_RETRY_EXPONENTIAL_INIT(UINT32_MAX - 1, UINT32_MAX, 0), 1,
+          UINT32_MAX },
+        { ZKR_RETRY_EXPONENTIAL_INIT(UINT32_MAX - 1, UINT32_MAX, 0), UINT32_MAX,
+          UINT32_MAX },
+        { ZKR_RETRY_EXPONENTIAL_INIT(1, 1, 0), 0, 1 }, /* never zero */
+    };
     uint64_t random = UINT64_C(0xfeed);
 
-    for (uint32_t i = 0; i < 100; i++)
-        assert_int_equal(zkr__retry_delay(&p, i, unit_random(&random)), 5000);
-}
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct zkr_retry p = load(rows[i].policy);
+        uint32_t delay = rows[i].delay,
+                 least = p.kind == ZKR_RETRY_FIXED ? delay : (delay + 1) / 2;
 
-TEST(exponential_doubles_up_to_the_cap)
-{
-    static const uint32_t expected[] = { 20, 40, 80, 160, 320, 500, 500, 500 };
-    struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(20, 500, 0));
-
-    for (uint32_t i = 0; i < COUNT(expected); i++)
-        assert_int_equal(zkr__retry_delay(&p, i, 0), expected[i]);
-    assert_int_equal(zkr__retry_delay(&p, UINT32_MAX, 0), 500);
-}
-
-TEST(cap_below_base_is_the_delay)
-{
-    struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(300, 100, 0));
-
-    assert_int_equal(zkr__retry_delay(&p, 0, 0), 100);
-    assert_int_equal(zkr__retry_delay(&p, 9, 0), 100);
-}
-
-TEST(the_largest_numbers_do_not_overflow)
-{
-    struct zkr_retry p =
-        load(ZKR_RETRY_EXPONENTIAL_INIT(UINT32_MAX - 1, UINT32_MAX, 0));
-
-    assert_int_equal(zkr__retry_delay(&p, 0, 0), UINT32_MAX - 1);
-    assert_int_equal(zkr__retry_delay(&p, 1, 0), UINT32_MAX);
-    assert_int_equal(zkr__retry_delay(&p, UINT32_MAX, 0), UINT32_MAX);
-    assert_in_range(zkr__retry_delay(&p, 1, UINT64_MAX), UINT32_MAX / 2,
-                    UINT32_MAX);
+        assert_int_equal(zkr__retry_delay(&p, rows[i].retries, 0), delay);
+        for (int j = 0; j < 100; j++)
+            assert_in_range(
+                zkr__retry_delay(&p, rows[i].retries, unit_random(&random)),
+                least, delay);
+        assert_in_range(zkr__retry_delay(&p, rows[i].retries, UINT64_MAX),
+                        least, delay);
+    }
 }
 
 /* Every delay between half and the whole is drawn, and no other. */
@@ -148,60 +124,36 @@ TEST(jitter_is_between_half_and_whole)
         assert_true(seen[i] > 500); /* 769 on average */
 }
 
-TEST(shortest_delay_is_never_zero)
+TEST(limits_end_the_retries)
 {
-    struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(1, 1, 0));
+    const struct {
+        struct zkr_retry policy;
+        uint32_t retries;
+        uint64_t elapsed_ms;
+        uint32_t delay; /* 0: it is over */
+    } rows[] = {
+        { ZKR_RETRY_NONE_INIT, 0, 0, 0 },
+        { ZKR_RETRY_N_TIMES_INIT(3, 50), 0, 0, 50 },
+        { ZKR_RETRY_N_TIMES_INIT(3, 50), 1, 0, 50 },
+        { ZKR_RETRY_N_TIMES_INIT(3, 50), 2, 0, 50 },
+        { ZKR_RETRY_N_TIMES_INIT(3, 50), 3, 0, 0 },
+        { ZKR_RETRY_N_TIMES_INIT(3, 50), UINT32_MAX, 0, 0 },
+        { ZKR_RETRY_UNTIL_INIT(1000, 10), 1000000, 999, 10 },
+        { ZKR_RETRY_UNTIL_INIT(1000, 10), 0, 1000, 0 },
+        { ZKR_RETRY_UNTIL_INIT(1000, 10), 0, UINT64_MAX, 0 },
+        { { ZKR_RETRY_FIXED, 1, 0, 5, 100 }, 4, 99, 1 }, /* the first of both */
+        { { ZKR_RETRY_FIXED, 1, 0, 5, 100 }, 5, 0, 0 },
+        { { ZKR_RETRY_FIXED, 1, 0, 5, 100 }, 0, 100, 0 },
+        { { 0 }, UINT32_MAX, UINT64_MAX, 2000 }, /* zero is no limit */
+    };
 
-    for (uint64_t random = 0; random < 10; random++)
-        assert_int_equal(zkr__retry_delay(&p, 0, random), 1);
-}
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct zkr_retry p = load(rows[i].policy);
+        uint32_t delay = 77;
+        bool goes_on =
+            zkr__retry_next(&p, rows[i].retries, rows[i].elapsed_ms, 0, &delay);
 
-TEST(retries_are_counted_after_the_first_attempt)
-{
-    struct zkr_retry p = load(ZKR_RETRY_N_TIMES_INIT(3, 50));
-    uint32_t delay = 0;
-
-    for (uint32_t retries = 0; retries < 3; retries++) {
-        assert_true(zkr__retry_next(&p, retries, 0, 0, &delay));
-        assert_int_equal(delay, 50);
+        assert_int_equal(goes_on, rows[i].delay != 0);
+        assert_int_equal(delay, goes_on ? rows[i].delay : 77);
     }
-    delay = 77;
-    assert_false(zkr__retry_next(&p, 3, 0, 0, &delay));
-    assert_false(zkr__retry_next(&p, UINT32_MAX, 0, 0, &delay));
-    assert_int_equal(delay, 77);
-}
-
-TEST(elapsed_time_ends_the_retries)
-{
-    struct zkr_retry p = load(ZKR_RETRY_UNTIL_INIT(1000, 10));
-    uint32_t delay = 0;
-
-    assert_true(zkr__retry_next(&p, 1000000, 999, 0, &delay));
-    assert_int_equal(delay, 10);
-    delay = 77;
-    assert_false(zkr__retry_next(&p, 0, 1000, 0, &delay));
-    assert_false(zkr__retry_next(&p, 0, UINT64_MAX, 0, &delay));
-    assert_int_equal(delay, 77);
-}
-
-TEST(whichever_limit_comes_first_ends_the_retries)
-{
-    struct zkr_retry p = load((struct zkr_retry){ .kind = ZKR_RETRY_FIXED,
-                                                  .base_ms = 1,
-                                                  .max_retries = 5,
-                                                  .max_elapsed_ms = 100 });
-    uint32_t delay;
-
-    assert_true(zkr__retry_next(&p, 4, 99, 0, &delay));
-    assert_false(zkr__retry_next(&p, 5, 0, 0, &delay));
-    assert_false(zkr__retry_next(&p, 0, 100, 0, &delay));
-}
-
-TEST(zero_limits_are_no_limits)
-{
-    struct zkr_retry p = load((struct zkr_retry){ 0 });
-    uint32_t delay = 0;
-
-    assert_true(zkr__retry_next(&p, UINT32_MAX, UINT64_MAX, 0, &delay));
-    assert_int_equal(delay, 2000);
 }

@@ -29,7 +29,7 @@ static void keep_line(enum zkr_log_level level, const char *message, void *user)
 {
     struct lines *lines = user;
 
-    (void)snprintf(lines->text, sizeof(lines->text), "%s", message);
+    PRINT(lines->text, "%s", message);
     lines->level = level;
     lines->count++;
 }
@@ -100,8 +100,8 @@ TEST_WITH(move_is_logged_for_debugging, NULL, silence)
     zkr__sm_move(&sm, BUSY, "work");
     assert_int_equal(lines.count, 1);
     assert_int_equal(lines.level, ZKR_LOG_DEBUG);
-    assert_non_null(strstr(lines.text, "thing /a "));
-    assert_non_null(strstr(lines.text, "IDLE -> BUSY (work)"));
+    assert_has(lines.text, "thing /a ");
+    assert_has(lines.text, "IDLE -> BUSY (work)");
 
     zkr_log_set(ZKR_LOG_INFO, keep_line, &lines);
     zkr__sm_move(&sm, DONE, "quietly");
@@ -134,5 +134,5 @@ TEST_WITH(illegal_move_is_logged_as_an_error, NULL, silence)
     }
     (void)close(fds[0]);
     assert_ptr_equal(strstr(text, "error: thing /a "), text);
-    assert_non_null(strstr(text, "illegal move DONE -> BUSY (test)"));
+    assert_has(text, "illegal move DONE -> BUSY (test)");
 }

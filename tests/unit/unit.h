@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <zkrecipes/error.h>
+
 #include "test.h"
 
 /* Waits until the condition holds; the watchdog ends a test that hangs. */
@@ -34,6 +36,15 @@ static inline void pass_a_moment(void)
 /* For a call that is made whatever it returns. */
 static inline void any_result(int result)
 {
+}
+
+/* Another code than that fails the test, with the sentence of the library. */
+#define gives(code, call) gave(code, call, #call)
+static inline void gave(int code, int rc, const char *call)
+{
+    if (rc != code)
+        fail_msg("%s: %s, not %s: %s", call, zkr_strerror(rc),
+                 zkr_strerror(code), zkr_error_detail());
 }
 
 /* Tells whether the value is one of those. */
