@@ -61,10 +61,9 @@ static void refuses_what_is_old(zkr_fence *f)
 
 TEST(a_fence_in_memory)
 {
-    zkr_fence *f = NEW(fence, NULL);
+    AUTO(fence) f = NEW(fence, NULL);
 
     refuses_what_is_old(f);
-    zkr_fence_free(f);
     gives(ZKR_EINVAL, zkr_fence_new(NULL, NULL));
 }
 
@@ -153,10 +152,8 @@ static void *count_main(void *arg)
 
 TEST(sections_of_threads_exclude_each_other)
 {
-    struct counter c = { .fence = NULL };
+    struct counter c = { .fence = NEW(fence, NULL) };
     pthread_t threads[THREADS];
-
-    ok(zkr_fence_new(NULL, &c.fence));
     for (int i = 0; i < THREADS; i++)
         threads[i] = thread_start(count_main, &c);
     for (int i = 0; i < THREADS; i++)
@@ -179,10 +176,9 @@ static void *try_main(void *fence)
 static void other_threads_are_kept_out(zkr_fence *f)
 {
     ok(zkr_fence_begin(f, 5, 0, 0));
-    pthread_t thread = thread_start(try_main, f);
-    void *rc = thread_join(thread);
-    assert_int_equal(((int *)rc)[0], ZKR_EBUSY);
-    assert_int_equal(((int *)rc)[1], ZKR_ETIMEDOUT);
+    const int *rc = thread_join(thread_start(try_main, f));
+    assert_int_equal(rc[0], ZKR_EBUSY);
+    assert_int_equal(rc[1], ZKR_ETIMEDOUT);
     zkr_fence_end(f);
     zkr_fence_free(f);
 }
@@ -251,19 +247,16 @@ TEST(a_thread_that_is_cancelled_in_a_call_ends_it_first)
     static int (*const calls[])(zkr_fence *) = {
         accept_shared, accept_alone, begin_and_end, look, open_another,
     };
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
 
     for (size_t i = 0; i < COUNT(calls); i++) {
         struct cancelled c = { f, calls[i], 1 };
-        pthread_t thread = thread_start(cancelled_main, &c);
-        void *end = thread_join(thread);
-
-        assert_ptr_equal(end, PTHREAD_CANCELED);
+        assert_ptr_equal(thread_join(thread_start(cancelled_main, &c)),
+                         PTHREAD_CANCELED);
         assert_int_equal(c.rc, ZKR_OK);
         ok(zkr_fence_begin(f, 9, 0, 0));
         zkr_fence_end(f);
     }
-    zkr_fence_free(f);
 }
 
 /* -- processes ------------------------------------------------------------ */
@@ -291,10 +284,13 @@ static void ends_well(pid_t pid)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Fences of a child are static: they end with it, and are not reported as
- * leaks. */
-
 static zkr_fence *of_the_parent;
+static zkr_fence *of_the_child; /* static: it ends with it, and is no leak */
+
+static int open_in_child(void)
+{
+    return zkr_fence_new(OPTS(fence, .file = file), &of_the_child);
+}
 
 static int use_that_of_the_parent(int out)
 {
@@ -310,13 +306,11 @@ static int use_that_of_the_parent(int out)
 
 static int try_another(int out)
 {
-    static zkr_fence *f;
-
-    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK)
+    if (open_in_child() != ZKR_OK)
         return 1;
-    if (zkr_fence_begin(f, 9, 0, 0) != ZKR_EBUSY)
+    if (zkr_fence_begin(of_the_child, 9, 0, 0) != ZKR_EBUSY)
         return 2;
-    return zkr_fence_begin(f, 9, 0, 50) == ZKR_ETIMEDOUT ? 0 : 3;
+    return zkr_fence_begin(of_the_child, 9, 0, 50) == ZKR_ETIMEDOUT ? 0 : 3;
 }
 
 /* Parent and child share the lock of a file after a fork. */
@@ -356,26 +350,26 @@ TEST(a_child_frees_what_a_thread_of_its_parent_waits_for)
     pthread_t thread = thread_start(wait_main, &is_over);
     while (!atomic_load(&is_over))
         ends_well(start(free_that_of_the_parent, -1));
-    void *result = thread_join(thread);
-    assert_non_null(result);
+    assert_non_null(thread_join(thread));
     zkr_fence_end(of_the_parent);
     zkr_fence_free(of_the_parent);
 }
 
+static bool holds(int out)
+{
+    return open_in_child() == ZKR_OK &&
+           zkr_fence_begin(of_the_child, 5, 0, 0) == ZKR_OK &&
+           write(out, "b", 1) == 1;
+}
+
 static int hold(int out)
 {
-    static zkr_fence *f;
-
-    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
-        zkr_fence_begin(f, 5, 0, 0) != ZKR_OK || write(out, "b", 1) != 1)
-        return 1;
-    (void)pause();
-    return 1;
+    return holds(out) ? pause() : 1;
 }
 
 TEST(a_process_that_dies_in_a_section_leaves_it)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
     int pipes[2];
     char c;
 
@@ -391,7 +385,6 @@ TEST(a_process_that_dies_in_a_section_leaves_it)
     ok(zkr_fence_begin(f, 6, 0, 10000));
     ends_well(start(try_another, -1));
     zkr_fence_end(f);
-    zkr_fence_free(f);
     (void)close(pipes[0]);
     (void)close(pipes[1]);
 }
@@ -403,14 +396,13 @@ TEST(a_process_that_dies_in_a_section_leaves_it)
  * count" and write it in place, which loses counts if two do so at once. */
 static int count_in_file(int out)
 {
-    static zkr_fence *f;
     int fd = open(in_dir("data"), O_RDWR | O_CLOEXEC);
 
-    if (fd < 0 || zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK)
+    if (fd < 0 || open_in_child() != ZKR_OK)
         return 1;
     for (int64_t token = out + 1; token <= SECTIONS; token++) {
         int64_t seen[2];
-        int rc = zkr_fence_begin(f, token, 0, -1);
+        int rc = zkr_fence_begin(of_the_child, token, 0, -1);
 
         if (rc == ZKR_ESTALE)
             continue;
@@ -424,9 +416,9 @@ static int count_in_file(int out)
             return 4;
         if (pwrite(fd, "x", 1, (off_t)sizeof(seen) + seen[1]) != 1)
             return 5;
-        zkr_fence_end(f);
+        zkr_fence_end(of_the_child);
     }
-    zkr_fence_free(f);
+    zkr_fence_free(of_the_child);
     return close(fd);
 }
 
@@ -434,9 +426,8 @@ TEST(processes_exclude_each_other_and_tokens_never_go_back)
 {
     pid_t pids[PROCESSES];
     int64_t seen[2];
-    char data[4096];
+    char data[4096] = { 0 };
 
-    memset(data, 0, sizeof(data));
     write_file(in_dir("data"), data, sizeof(seen));
     for (int i = 0; i < PROCESSES; i++)
         pids[i] = start(count_in_file, i);
@@ -452,15 +443,14 @@ TEST(processes_exclude_each_other_and_tokens_never_go_back)
 
 static int climb(int out)
 {
-    static zkr_fence *f;
     int64_t token;
 
-    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
-        zkr_fence_highest(f, &token) != ZKR_OK)
+    if (open_in_child() != ZKR_OK ||
+        zkr_fence_highest(of_the_child, &token) != ZKR_OK)
         return 1;
     for (;;) {
         token++;
-        if (zkr_fence_accept(f, token, 0) != ZKR_OK ||
+        if (zkr_fence_accept(of_the_child, token, 0) != ZKR_OK ||
             write(out, &token, sizeof(token)) != sizeof(token))
             return 2;
     }
@@ -482,8 +472,7 @@ TEST(kill_9_in_the_middle_loses_nothing)
         if (round % 4 != 0)
             assert_int_equal(read(pipes[0], &accepted, sizeof(accepted)),
                              sizeof(accepted));
-        (void)nanosleep(&some, NULL); /* the child is killed at a random
-                                         place */
+        (void)nanosleep(&some, NULL); /* at a random place */
         assert_int_equal(kill(pid, SIGKILL), 0);
         assert_int_equal(waitpid(pid, NULL, 0), pid);
         while (read(pipes[0], &accepted, sizeof(accepted)) > 0)
@@ -497,8 +486,7 @@ TEST(kill_9_in_the_middle_loses_nothing)
                          accepted <= 1 ? ZKR_EINVAL : ZKR_ESTALE);
         accepted = token;
     }
-    assert_true(accepted >= 45); /* the child that was waited for has accepted
-                                    one */
+    assert_true(accepted >= 45); /* one by each that was waited for */
 }
 
 /* ThreadSanitizer keeps a signal back in clock_nanosleep(). */
@@ -514,15 +502,13 @@ static void count_signal(int sig)
 
 static int hold_and_send_signals(int out)
 {
-    static zkr_fence *f;
     struct pollfd poller = { .fd = told[0], .events = POLLIN };
 
-    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
-        zkr_fence_begin(f, 5, 0, 0) != ZKR_OK || write(out, "b", 1) != 1)
+    if (!holds(out))
         return 1;
     while (poll(&poller, 1, 1) == 0)
         (void)kill(getppid(), SIGUSR1);
-    zkr_fence_end(f);
+    zkr_fence_end(of_the_child);
     return 0;
 }
 
@@ -530,7 +516,7 @@ static int hold_and_send_signals(int out)
 TEST(a_signal_ends_no_wait_for_another_process)
 {
     struct sigaction action = { .sa_handler = count_signal };
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
     int pipes[2];
     char byte;
 
@@ -542,7 +528,6 @@ TEST(a_signal_ends_no_wait_for_another_process)
         continue;
     ok(zkr_fence_begin(f, 6, 0, -1));
     zkr_fence_end(f);
-    zkr_fence_free(f);
     assert_true(signals >= 10);
     while (waitpid(pid, NULL, 0) != pid)
         continue;
@@ -559,31 +544,31 @@ TEST(a_signal_ends_no_wait_for_another_process)
 static int fill(int out)
 {
     struct rlimit none = { 0, RLIM_INFINITY };
-    static zkr_fence *f;
     static zkr_fence *fresh;
     int64_t token = 0;
 
     (void)signal(SIGXFSZ, SIG_IGN);
-    if (zkr_fence_new(OPTS(fence, .file = file), &f) != ZKR_OK ||
-        zkr_fence_accept(f, 5, 0) != ZKR_OK ||
+    if (open_in_child() != ZKR_OK ||
+        zkr_fence_accept(of_the_child, 5, 0) != ZKR_OK ||
         setrlimit(RLIMIT_FSIZE, &none) != 0)
         return 1;
-    if (zkr_fence_accept(f, 6, 0) != ZKR_ESYSTEM ||
+    if (zkr_fence_accept(of_the_child, 6, 0) != ZKR_ESYSTEM ||
         strstr(zkr_error_detail(), strerror(EFBIG)) == NULL)
         return 2;
-    if (zkr_fence_begin(f, 7, 0, -1) != ZKR_ESYSTEM) /* left the section */
+    if (zkr_fence_begin(of_the_child, 7, 0, -1) !=
+        ZKR_ESYSTEM) /* left the section */
         return 3;
-    if (zkr_fence_accept(f, 5, 0) != ZKR_OK || /* needs no room */
-        zkr_fence_accept(f, 4, 0) != ZKR_ESTALE)
+    if (zkr_fence_accept(of_the_child, 5, 0) != ZKR_OK || /* needs no room */
+        zkr_fence_accept(of_the_child, 4, 0) != ZKR_ESTALE)
         return 4;
-    if (zkr_fence_highest(f, &token) != ZKR_OK || token != 5)
+    if (zkr_fence_highest(of_the_child, &token) != ZKR_OK || token != 5)
         return 5;
     if (zkr_fence_new(OPTS(fence, .file = in_dir("fresh")), &fresh) !=
         ZKR_ESYSTEM)
         return 6;
     none.rlim_cur = RLIM_INFINITY;
     if (setrlimit(RLIMIT_FSIZE, &none) != 0 ||
-        zkr_fence_accept(f, 6, 0) != ZKR_OK)
+        zkr_fence_accept(of_the_child, 6, 0) != ZKR_OK)
         return 7;
     if (zkr_fence_new(OPTS(fence, .file = in_dir("fresh")), &fresh) != ZKR_OK)
         return 8;
@@ -614,8 +599,7 @@ static void is_damaged(zkr_fence *f)
 TEST(a_damaged_file_is_an_error_and_stays_as_it_is)
 {
     AUTO(fence) f = open_fence();
-    char text[128];
-    char now[128];
+    char text[128], now[128];
 
     ok(zkr_fence_accept(f, 1234, 0));
     size_t len = read_file(file, text, sizeof(text));

@@ -238,7 +238,6 @@ static void expect_errors(void)
 
         if (rows[i].size == 0)
             continue;
-
         memset(out, 0x5a, sizeof(out));
         if (rows[i].call(out) == ZKR_OK)
             fail_msg("%s succeeds", rows[i].name);
@@ -312,6 +311,13 @@ static void answer_all(int rc)
         client_answers((enum zkr__zk_type)type, rc);
 }
 
+static void close_it(void)
+{
+    if (given.session != NULL)
+        (void)zkr_session_close(given.session);
+    given.session = NULL;
+}
+
 static int teardown(void)
 {
     answer_all(ZKR_OK);
@@ -321,18 +327,15 @@ static int teardown(void)
         zkr_txn_free(given.txns[i]);
     zkr_watch_free(given.a_watch);
     zkr_fence_free(given.fence);
-    zkr_multi_lock_free(given.multi_lock);
     zkr_leader_free(given.leader);
-    zkr_rwlock_free(given.rwlock);
-    zkr_semaphore_free(given.semaphore);
-    zkr_reentrant_mutex_free(given.reentrant);
-    zkr_unfair_mutex_free(given.unfair);
-    zkr_mutex_free(given.mutex);
+    zkr_lockable *locks[] = { given.multi_lock, given.rwlock, given.semaphore,
+                              given.reentrant,  given.unfair, given.mutex };
+    for (size_t i = 0; i < COUNT(locks); i++)
+        zkr_lockable_free(locks[i]);
     zkr_counter_free(given.counter);
     zkr_barrier_free(given.barrier);
     zkr_double_barrier_free(given.member);
-    if (given.session != NULL)
-        (void)zkr_session_close(given.session);
+    close_it();
     return 0;
 }
 
@@ -342,7 +345,7 @@ TEST(outputs_are_empty_when_nothing_is_given)
 {
     const struct given all = given;
 
-    memset(&given, 0, sizeof(given));
+    given = (struct given){ 0 };
     expect_errors();
     given = all;
 }
@@ -488,10 +491,7 @@ static int in_a_callback(char letter, int code)
 {
     static struct inside in;
 
-    in.given = &given;
-    in.letter = letter;
-    in.code = code;
-    atomic_store(&in.wrong, -1);
+    in = (struct inside){ &given, letter, code, .wrong = -1 };
     ok(zkr_session_sync_async(given.session, 0, call_all, &in));
     AWAIT(atomic_load(&in.wrong) != -1);
     return in.wrong;
@@ -575,32 +575,26 @@ static int setup_long(void)
 static int teardown_silent(void)
 {
     client_goes_on();
-    if (given.session != NULL)
-        (void)zkr_session_close(given.session);
-    given.session = NULL;
+    close_it();
     return teardown();
-}
-
-static void ends_after(const struct row *row, int64_t timeout_ms)
-{
-    int64_t began = zkr__clock_now();
-    unsigned char out[256];
-
-    given.timeout_ms = timeout_ms;
-    int rc = row->call(out);
-    int64_t took_ms = (zkr__clock_now() - began) / ZKR__MS;
-    if (rc == ZKR_OK)
-        fail_msg("%s succeeds", row->name);
-    if (took_ms < SHORT_MS || took_ms >= LONG_MS)
-        fail_msg("%s ends after %d ms: %s", row->name, (int)took_ms,
-                 zkr_error_detail());
 }
 
 static void all_end_after(int64_t timeout_ms)
 {
+    given.timeout_ms = timeout_ms;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        if (strchr(rows[i].codes, 'T') != NULL)
-            ends_after(&rows[i], timeout_ms);
+        unsigned char out[256];
+
+        if (strchr(rows[i].codes, 'T') == NULL)
+            continue;
+        int64_t began = zkr__clock_now();
+        int rc = rows[i].call(out);
+        int64_t took_ms = (zkr__clock_now() - began) / ZKR__MS;
+        if (rc == ZKR_OK)
+            fail_msg("%s succeeds", rows[i].name);
+        if (took_ms < SHORT_MS || took_ms >= LONG_MS)
+            fail_msg("%s ends after %d ms: %s", rows[i].name, (int)took_ms,
+                     zkr_error_detail());
     }
 }
 
@@ -672,8 +666,7 @@ TEST_WITH(less_than_zero_waits_without_limit, setup_short, teardown_silent)
             fail_msg("%s ends", rows[i].name);
     }
     client_goes_on();
-    (void)zkr_session_close(given.session);
-    given.session = NULL;
+    close_it();
     for (size_t i = 0; i < COUNT(rows); i++) {
         if (waiters[i].row != NULL)
             thread_join(waiters[i].thread);
