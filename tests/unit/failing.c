@@ -12,7 +12,7 @@
 
 #include "unit.h"
 
-static struct {
+static struct failing {
     bool counts;
     int calls;
     int next; /* the call that is to fail; 0: none */
@@ -22,24 +22,16 @@ static struct {
 } failing;
 static long blocks;
 
-static void *take(size_t size);
-static void give(void *p);
-
 void failing_start(int first, int apart, int error)
 {
-    failing.counts = true;
-    failing.calls = 0;
-    failing.next = first;
-    failing.apart = apart;
-    failing.error = error;
-    failing.last = "nothing";
-    json_set_alloc_funcs(take, give);
+    failing = (struct failing){ true, .next = first, .apart = apart,
+                                .error = error, .last = "nothing" };
+    json_set_alloc_funcs(malloc, free); /* which the linker sends here */
 }
 
 int failing_stop(void)
 {
     failing.counts = false;
-    json_set_alloc_funcs(malloc, free);
     return failing.calls;
 }
 
@@ -58,10 +50,10 @@ int failing_descriptors(void)
     DIR *d = opendir("/proc/self/fd");
     int count = 0;
 
-    while (d != NULL && readdir(d) != NULL)
+    assert_non_null(d);
+    while (readdir(d) != NULL)
         count++;
-    if (d != NULL)
-        (void)closedir(d);
+    (void)closedir(d);
     return count;
 }
 
@@ -90,25 +82,16 @@ static void *count(void *p)
     return p;
 }
 
-WRAP(void *, malloc, (size_t size))
-{
-    return fails("malloc") ? NULL : count(__real_malloc(size));
-}
+#define ALLOCATING(type, name, parameters, ...)                                \
+    WRAP(type, name, parameters)                                               \
+    {                                                                          \
+        return fails(#name) ? NULL : count(__real_##name(__VA_ARGS__));        \
+    }
 
-WRAP(void *, calloc, (size_t n, size_t size))
-{
-    return fails("calloc") ? NULL : count(__real_calloc(n, size));
-}
-
-WRAP(char *, strdup, (const char *text))
-{
-    return fails("strdup") ? NULL : count(__real_strdup(text));
-}
-
-WRAP(char *, strndup, (const char *text, size_t len))
-{
-    return fails("strndup") ? NULL : count(__real_strndup(text, len));
-}
+ALLOCATING(void *, malloc, (size_t size), size)
+ALLOCATING(void *, calloc, (size_t n, size_t size), n, size)
+ALLOCATING(char *, strdup, (const char *text), text)
+ALLOCATING(char *, strndup, (const char *text, size_t len), text, len)
 
 /* In that case the contents of `text` must not be used. */
 int __wrap_asprintf(char **text, const char *format, ...)
@@ -132,16 +115,6 @@ WRAP(void, free, (void *p))
 {
     blocks -= p != NULL;
     __real_free(p);
-}
-
-static void *take(size_t size)
-{
-    return __wrap_malloc(size);
-}
-
-static void give(void *p)
-{
-    __wrap_free(p);
 }
 
 /* -- descriptors ----------------------------------------------------------- */

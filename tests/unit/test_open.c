@@ -27,22 +27,20 @@ static void on_open(int error, void *user)
     struct told *told = user;
 
     told->error = error;
-    strncpy(told->detail, zkr_error_detail(), sizeof(told->detail) - 1);
+    PRINT(told->detail, "%s", zkr_error_detail());
     (void)atomic_fetch_add(&told->times, 1);
 }
 
 static void on_acquire(int error, zkr_grant *grant, void *user)
 {
-    struct told *told = user;
-
-    told->error = error;
     zkr_grant_free(grant);
-    (void)atomic_fetch_add(&told->times, 1);
+    on_open(error, user);
 }
 
-static void await(struct told *told)
+static int await(struct told *told)
 {
     AWAIT(atomic_load(&told->times) != 0);
+    return told->error;
 }
 
 static zkr_session *begin(const char *hosts, uint32_t timeout_ms,
@@ -73,11 +71,9 @@ TEST(claims_wait_for_the_connection)
     assert_int_equal(zkr_session_state(s), ZKR_SESSION_CONNECTING);
     assert_int_equal(atomic_load(&opened.times), 0);
     client_connects(true);
-    await(&opened);
-    await(&acquired);
-    assert_int_equal(opened.error, ZKR_OK);
+    assert_int_equal(await(&opened), ZKR_OK);
+    assert_int_equal(await(&acquired), ZKR_OK);
     assert_string_equal(opened.detail, "");
-    assert_int_equal(acquired.error, ZKR_OK);
     zkr_mutex_free(m);
     ok(zkr_session_close(s));
     assert_int_equal(atomic_load(&opened.times), 1);
@@ -99,11 +95,9 @@ TEST(a_waiting_acquire_ends_with_an_open_that_fails)
         client_stops_at(ZKR__ZK_CREATE);
         ok(zkr_mutex_acquire_async(m, -1, on_acquire, &acquired, NULL));
         client_connects(true);
-        await(&opened);
-        await(&acquired);
-        assert_int_equal(opened.error, ZKR_ENOCHROOT);
+        assert_int_equal(await(&opened), ZKR_ENOCHROOT);
+        assert_int_equal(await(&acquired), ZKR_ENOCHROOT);
         assert_has(opened.detail, "chroot");
-        assert_int_equal(acquired.error, ZKR_ENOCHROOT);
         gives(ZKR_ENOCHROOT, zkr_mutex_acquire(m, -1, &g));
         assert_int_equal(zkr_session_state(s), ZKR_SESSION_CLOSED);
         zkr_mutex_free(m);
@@ -130,8 +124,7 @@ TEST(each_server_has_its_share_of_an_open)
         client_connects(false);
         client_serves_at(servers[i]);
         zkr_session *s = begin(SERVERS, 8000, 0, &opened);
-        await(&opened);
-        assert_int_equal(opened.error, ZKR_OK);
+        assert_int_equal(await(&opened), ZKR_OK);
         assert_in_range(client_handles(), 2, 4);
         ok(zkr_session_close(s));
     }
@@ -139,10 +132,8 @@ TEST(each_server_has_its_share_of_an_open)
 
 static unsigned attempts(struct zkr_session *s)
 {
-    unsigned number;
-
     zkr__session_lock(s);
-    number = s->attempt.number;
+    unsigned number = s->attempt.number;
     zkr__session_unlock(s);
     return number;
 }
@@ -155,13 +146,13 @@ TEST(each_server_has_its_share_after_an_expiry)
     client_connects(false);
     client_serves_at("127.0.0.2:1");
     AUTO(session) s = begin(SERVERS, 4000, 0, &opened);
-    await(&opened);
+    (void)await(&opened);
     assert_in_range(attempts(s), 1, 3);
     client_says(ZKR__ZK_EXPIRED);
-    AWAIT(zkr_session_state(s) == ZKR_SESSION_LOST);
+    await_state(s, ZKR_SESSION_LOST);
     AWAIT(attempts(s) == 0 || zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
     assert_int_equal(attempts(s), 0);
-    AWAIT(zkr_session_state(s) == ZKR_SESSION_RECONNECTED);
+    await_state(s, ZKR_SESSION_RECONNECTED);
 }
 
 /* Those that were replaced while the connector closed a handle. */
@@ -170,7 +161,7 @@ TEST(no_attempt_is_at_servers_that_were_replaced)
     struct told opened;
 
     AUTO(session) s = begin(SERVERS, FOREVER_MS, 0, &opened);
-    await(&opened);
+    (void)await(&opened);
     zkr__session_lock(s);
     s->attempt.servers = strdup("127.0.0.9:1,127.0.0.1:1");
     zkr__session_unlock(s);
@@ -193,8 +184,7 @@ static const struct {
 /* And the next handle gets those that the present one has got. */
 TEST(credentials_take_the_place_of_those_of_the_open)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
-
+    struct zkr_session_opts opts;
     AUTO(session)
     s = open_session_with(
         OPTS(session, .auth_scheme = "digest", .auth = "user:old"));
@@ -207,10 +197,8 @@ TEST(credentials_take_the_place_of_those_of_the_open)
     }
     gives(ZKR_EINVAL, zkr_session_set_credentials(s, NULL));
     assert_string_equal(client_auth(), "user:old");
-    opts = no_credentials[1].opts;
-    opts.size = sizeof(opts);
-    opts.auth_scheme = "digest";
-    ok(zkr_session_set_credentials(s, &opts));
+    ok(zkr_session_set_credentials(
+        s, OPTS(session, .auth_scheme = "digest", .auth = "user:new")));
     assert_int_equal(client_handles(), 1);
     assert_string_equal(client_auth(), "user:new");
     client_says(ZKR__ZK_EXPIRED);
@@ -226,8 +214,7 @@ TEST(one_server_has_all_the_time)
 
     client_connects(false);
     AUTO(session) s = begin("127.0.0.1:1", 2500, 0, &opened);
-    await(&opened);
-    assert_int_equal(opened.error, ZKR_EREFUSED);
+    assert_int_equal(await(&opened), ZKR_EREFUSED);
     assert_int_equal(client_handles(), 1);
 }
 
@@ -236,10 +223,8 @@ static bool connector_first;
 
 static bool is_done(struct zkr_session *s)
 {
-    bool done;
-
     zkr__session_lock(s);
-    done = s->first_request.done;
+    bool done = s->first_request.done;
     zkr__session_unlock(s);
     return done;
 }
@@ -260,8 +245,7 @@ TEST(that_there_is_no_handle_is_told)
         connector_first = i % 2 == 0;
         client_makes_no_handle(1, ZKR_EHOSTS);
         zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &told);
-        await(&told);
-        assert_int_equal(told.error, ZKR_EHOSTS);
+        assert_int_equal(await(&told), ZKR_EHOSTS);
         assert_has(told.detail, REFUSED);
         ok(zkr_session_close(s));
     }
@@ -276,8 +260,7 @@ TEST(an_open_tries_until_its_deadline)
 
     client_connects(false);
     AUTO(session) s = begin(REFUSED, 300, 0, &told);
-    await(&told);
-    assert_int_equal(told.error, ZKR_EREFUSED);
+    assert_int_equal(await(&told), ZKR_EREFUSED);
     assert_true(zkr__clock_now() - before >= 300 * ZKR__MS);
 }
 
@@ -295,8 +278,7 @@ TEST(one_round_ends_when_all_refuse)
                                &s));
         assert_null(s);
         s = begin(REFUSED, FOREVER_MS, ZKR_SESSION_ONE_ROUND, &told);
-        await(&told);
-        assert_int_equal(told.error, ZKR_EREFUSED);
+        assert_int_equal(await(&told), ZKR_EREFUSED);
         ok(zkr_session_close(s));
     }
 }
@@ -322,8 +304,7 @@ TEST(credentials_that_are_refused_are_told)
     client_says(ZKR__ZK_AUTH_FAILED);
     AWAIT(client_handles() != 0);
     client_says(ZKR__ZK_AUTH_FAILED);
-    await(&told);
-    assert_int_equal(told.error, ZKR_ZAUTHFAILED);
+    assert_int_equal(await(&told), ZKR_ZAUTHFAILED);
     assert_int_equal(zkr_session_state(s), ZKR_SESSION_AUTH_FAILED);
 }
 
@@ -343,10 +324,8 @@ TEST(in_its_own_loop_the_program_is_told_there)
 
 TEST(the_callback_may_be_missing)
 {
-    AUTO(session) s = NULL;
-
-    ok(zkr_session_open_async(REFUSED, NULL, NULL, NULL, &s));
+    AUTO(session) s =
+        MADE(session, session_open_async, REFUSED, NULL, NULL, NULL);
     AUTO(mutex) m = new_mutex(s);
-    AUTO(grant) g = GRANT(mutex_acquire, m, -1);
-    ok(zkr_grant_release(g));
+    give_back(acquire(m));
 }
