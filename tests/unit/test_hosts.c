@@ -187,20 +187,19 @@ TEST(bad_lists_are_told_by_name)
 
 TEST(programs_get_each_server_apart)
 {
+    static const char *const servers[][3] = { { "a:1", "a", "1" },
+                                              { "[::1]:2181", "::1", "2181" },
+                                              { "::2:3", "::2", "3" } };
     struct zkr_hosts *hosts = NULL;
 
     ok(zkr_hosts_parse("zk://a:1,[::1]:2181,::2:3/app", &hosts));
     assert_int_equal(hosts->count, 3);
     assert_string_equal(hosts->chroot, "/app");
-    assert_string_equal(hosts->servers[0].name, "a:1");
-    assert_string_equal(hosts->servers[0].host, "a");
-    assert_string_equal(hosts->servers[0].port, "1");
-    assert_string_equal(hosts->servers[1].name, "[::1]:2181");
-    assert_string_equal(hosts->servers[1].host, "::1");
-    assert_string_equal(hosts->servers[1].port, "2181");
-    assert_string_equal(hosts->servers[2].name, "::2:3");
-    assert_string_equal(hosts->servers[2].host, "::2");
-    assert_string_equal(hosts->servers[2].port, "3");
+    for (size_t i = 0; i < COUNT(servers); i++) {
+        assert_string_equal(hosts->servers[i].name, servers[i][0]);
+        assert_string_equal(hosts->servers[i].host, servers[i][1]);
+        assert_string_equal(hosts->servers[i].port, servers[i][2]);
+    }
     zkr_hosts_free(hosts);
     zkr_hosts_free(NULL);
     gives(ZKR_EINVAL, zkr_hosts_parse("a:1,b:x", &hosts));
@@ -214,17 +213,13 @@ TEST(programs_get_each_server_apart)
 /* The chroot leaves half of a path to the lock. */
 TEST(chroot_has_a_limit)
 {
-    char chroot[ZKR_PATH_MAX / 2 + 2];
+    const char *chroot = textf("/%0*d", ZKR_PATH_MAX / 2, 0);
     struct zkr__hosts hosts;
 
-    memset(chroot, 'a', sizeof(chroot));
-    chroot[0] = '/';
-    chroot[sizeof(chroot) - 1] = '\0';
     gives(ZKR_ETOOLONG, zkr__hosts_parse(&hosts, "a:1", chroot));
     assert_has(zkr_error_detail(), "chroot");
     assert_has(zkr_error_detail(), "512");
-
-    chroot[sizeof(chroot) - 2] = '\0';
+    chroot = textf("/%0*d", ZKR_PATH_MAX / 2 - 1, 0);
     ok(zkr__hosts_parse(&hosts, "a:1", chroot));
     assert_string_equal(hosts.chroot, chroot);
     zkr__hosts_done(&hosts);
@@ -233,22 +228,19 @@ TEST(chroot_has_a_limit)
 TEST(very_long_list_is_read_and_told)
 {
     enum { SERVERS = 1000 };
-    char *text = malloc(SERVERS * 7 + 1);
+    static char text[SERVERS * 7 + 1];
     struct zkr__hosts hosts;
 
-    assert_non_null(text);
     for (size_t i = 0; i < SERVERS; i++)
         memcpy(text + i * 7, "a:2181,", 7);
     text[SERVERS * 7 - 1] = '\0'; /* instead of the last comma */
     ok(zkr__hosts_parse(&hosts, text, NULL));
     assert_string_equal(hosts.servers, text);
     zkr__hosts_done(&hosts);
-
     text[SERVERS * 7 - 2] = 'x';
     gives(ZKR_EINVAL, zkr__hosts_parse(&hosts, text, NULL));
     assert_ptr_equal(strstr(zkr_error_detail(), "hosts 'a:2181,"),
                      zkr_error_detail());
-    free(text);
 }
 
 TEST(hosts_can_be_freed_twice)

@@ -23,11 +23,6 @@ static void fill_with(struct zkr__list *l, struct item *all, int count)
     }
 }
 
-static void fill(int count)
-{
-    fill_with(&list, items, count);
-}
-
 /* The numbers in the list, forwards and backwards. */
 static void assert_numbers(const struct zkr__list *all, const int *numbers,
                            size_t count)
@@ -53,22 +48,10 @@ static void assert_numbers(const struct zkr__list *all, const int *numbers,
     assert_numbers(&list, (const int[]){ __VA_ARGS__ },                        \
                    COUNT(((const int[]){ __VA_ARGS__ })))
 
-TEST(new_list_is_empty)
+TEST(items_stay_in_order_and_each_can_be_removed)
 {
-    zkr__list_init(&list);
-    assert_true(zkr__list_empty(&list));
-    assert_null(zkr__list_pop(&list));
-}
-
-TEST(items_stay_in_order)
-{
-    fill(3);
-    ASSERT_NUMBERS(0, 1, 2);
-}
-
-TEST(first_middle_and_last_can_be_removed)
-{
-    fill(5);
+    fill_with(&list, items, 5);
+    ASSERT_NUMBERS(0, 1, 2, 3, 4);
     zkr__list_remove(&items[2].link);
     ASSERT_NUMBERS(0, 1, 3, 4);
     zkr__list_remove(&items[0].link);
@@ -80,26 +63,26 @@ TEST(first_middle_and_last_can_be_removed)
     assert_numbers(&list, NULL, 0);
 }
 
-TEST(removing_twice_is_harmless)
+TEST(removing_twice_is_harmless_and_appending_again)
 {
-    fill(3);
+    fill_with(&list, items, 3);
     zkr__list_remove(&items[1].link);
     assert_true(zkr__list_empty(&items[1].link));
     zkr__list_remove(&items[1].link);
     ASSERT_NUMBERS(0, 2);
-}
-
-TEST(removed_item_can_be_appended_again)
-{
-    fill(3);
+    zkr__list_append(&list, &items[1].link);
+    ASSERT_NUMBERS(0, 2, 1);
     zkr__list_remove(&items[0].link);
     zkr__list_append(&list, &items[0].link);
-    ASSERT_NUMBERS(1, 2, 0);
+    ASSERT_NUMBERS(2, 1, 0);
 }
 
 TEST(pop_takes_the_first)
 {
-    fill(2);
+    fill_with(&list, items, 0);
+    assert_true(zkr__list_empty(&list));
+    assert_null(zkr__list_pop(&list));
+    fill_with(&list, items, 2);
     assert_ptr_equal(zkr__list_pop(&list), &items[0].link);
     assert_true(zkr__list_empty(&items[0].link));
     ASSERT_NUMBERS(1);
@@ -110,19 +93,13 @@ TEST(pop_takes_the_first)
 TEST(splice_moves_all_to_the_end)
 {
     fill_with(&other, others, 2);
-    fill(3);
+    fill_with(&list, items, 3);
     zkr__list_splice(&other, &list);
     assert_numbers(&other, (const int[]){ 0, 1, 0, 1, 2 }, 5);
     assert_numbers(&list, NULL, 0);
-}
-
-TEST(splice_of_nothing_changes_nothing)
-{
-    fill_with(&other, others, 2);
-    zkr__list_init(&list);
-    zkr__list_splice(&other, &list);
-    assert_numbers(&other, (const int[]){ 0, 1 }, 2);
-    zkr__list_splice(&list, &other);
-    ASSERT_NUMBERS(0, 1);
+    zkr__list_splice(&other, &list); /* nothing is moved */
+    assert_numbers(&other, (const int[]){ 0, 1, 0, 1, 2 }, 5);
+    zkr__list_splice(&list, &other); /* to an empty list */
+    ASSERT_NUMBERS(0, 1, 0, 1, 2);
     assert_numbers(&other, NULL, 0);
 }

@@ -37,6 +37,12 @@ static void arm_all(void)
                        on_time);
 }
 
+static void assert_none_is_left(void)
+{
+    assert_null(zkr__timers_pop(&f.timers, INT64_MAX));
+    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
+}
+
 /* All armed timers are popped in order, except the one that is left out. */
 static void assert_pops_all_but(size_t left_out)
 {
@@ -47,38 +53,24 @@ static void assert_pops_all_but(size_t left_out)
         assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[i]);
         assert_false(zkr__timer_is_armed(&f.t[i]));
     }
-    assert_null(zkr__timers_pop(&f.timers, INT64_MAX));
-    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
-}
-
-TEST(without_timers_nothing_is_due)
-{
-    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
-    assert_null(zkr__timers_pop(&f.timers, INT64_MAX));
-}
-
-TEST(timers_come_in_order)
-{
-    arm_all();
-    assert_pops_all_but(SIZE_MAX);
+    assert_none_is_left();
 }
 
 TEST(timer_is_due_at_its_instant_and_not_before)
 {
-    struct zkr__timers timers = { NULL };
-    struct zkr__timer t = { 0 };
-
-    zkr__timer_arm(&timers, &t, 100, on_time);
-    assert_true(zkr__timer_is_armed(&t));
-    assert_int_equal(zkr__timers_next(&timers), 100);
-    assert_null(zkr__timers_pop(&timers, 99));
-    assert_true(zkr__timer_is_armed(&t));
-    assert_ptr_equal(zkr__timers_pop(&timers, 100), &t);
-    assert_false(zkr__timer_is_armed(&t));
+    zkr__timer_arm(&f.timers, &f.t[0], 100, on_time);
+    assert_int_equal(zkr__timers_next(&f.timers), 100);
+    assert_null(zkr__timers_pop(&f.timers, 99));
+    assert_true(zkr__timer_is_armed(&f.t[0]));
+    assert_ptr_equal(zkr__timers_pop(&f.timers, 100), &f.t[0]);
+    assert_false(zkr__timer_is_armed(&f.t[0]));
 }
 
-TEST(each_of_seven_can_be_disarmed)
+TEST(all_of_seven_come_in_order_and_each_can_be_disarmed)
 {
+    assert_none_is_left();
+    arm_all();
+    assert_pops_all_but(SIZE_MAX);
     for (size_t i = 0; i < COUNT(f.t); i++) { /* first, middle and last */
         arm_all();
         zkr__timer_disarm(&f.timers, &f.t[i]);
@@ -119,7 +111,6 @@ TEST(timer_can_be_armed_again)
     zkr__timer_arm(&f.timers, &f.t[0], 65, on_other_time);
     zkr__timer_disarm(&f.timers, &f.t[6]);
     zkr__timer_arm(&f.timers, &f.t[6], 5, on_time);
-
     assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[6]);
     for (size_t i = 1; i < 6; i++)
         assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[i]);
@@ -162,15 +153,6 @@ struct model {
     size_t count;
 };
 
-static void model_add(struct model *m, int64_t instant)
-{
-    size_t i = m->count++;
-
-    for (; i > 0 && m->sorted[i - 1] > instant; i--)
-        m->sorted[i] = m->sorted[i - 1];
-    m->sorted[i] = instant;
-}
-
 static void model_remove(struct model *m, int64_t instant)
 {
     size_t i = 0;
@@ -185,12 +167,10 @@ static void model_remove(struct model *m, int64_t instant)
 TEST(ten_thousand_operations_agree_with_a_sorted_array)
 {
     struct zkr__timers timers = { NULL };
-    struct zkr__timer t[TIMERS];
+    struct zkr__timer t[TIMERS] = { { 0 } };
     struct model model = { .count = 0 };
     uint64_t random = UINT64_C(0x7155);
     size_t pops = 0;
-
-    memset(t, 0, sizeof(t));
     for (size_t i = 0; i < 10000; i++) {
         struct zkr__timer *timer = &t[unit_random(&random) % TIMERS];
         int64_t instant = (int64_t)(unit_random(&random) % 1000);
@@ -210,7 +190,11 @@ TEST(ten_thousand_operations_agree_with_a_sorted_array)
             model_remove(&model, timer->instant);
             zkr__timer_disarm(&timers, timer);
         } else {
-            model_add(&model, instant);
+            size_t at = model.count++;
+
+            for (; at > 0 && model.sorted[at - 1] > instant; at--)
+                model.sorted[at] = model.sorted[at - 1];
+            model.sorted[at] = instant;
             zkr__timer_arm(&timers, timer, instant, on_time);
         }
         assert_int_equal(zkr__timers_next(&timers),
