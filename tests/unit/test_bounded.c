@@ -78,14 +78,6 @@ static void *take_once(void *unused)
     return NULL;
 }
 
-static bool somebody_waits(void)
-{
-    if (pthread_mutex_trylock(&mtx.queue) != 0)
-        return true;
-    (void)pthread_mutex_unlock(&mtx.queue);
-    return false;
-}
-
 /* A thread that released the mutex and took it again, over and over, mostly
  * kept others out. */
 TEST(who_waits_is_passed_for_a_moment)
@@ -93,10 +85,13 @@ TEST(who_waits_is_passed_for_a_moment)
     int passes = 0;
 
     atomic_store(&clock_runs, true);
-    assert_int_equal(zkr__mtx_init(&mtx), 0);
+    ok(zkr__mtx_init(&mtx));
     zkr__mtx_lock(&mtx);
     pthread_t thread = thread_start(take_once, NULL);
-    AWAIT(somebody_waits());
+    while (pthread_mutex_trylock(&mtx.queue) == 0) { /* nobody waits yet */
+        (void)pthread_mutex_unlock(&mtx.queue);
+        pass_a_moment();
+    }
     for (; !had_it && passes < PASSES; passes++) {
         zkr__mtx_unlock(&mtx);
         zkr__mtx_lock(&mtx);
@@ -121,13 +116,12 @@ static void *wake(void *cond)
 TEST(a_wait_may_end_as_it_is_woken)
 {
     struct zkr__cond cond = { NULL };
-    pthread_t thread;
     int woken = 0;
 
-    assert_int_equal(zkr__mtx_init(&mtx), 0);
+    ok(zkr__mtx_init(&mtx));
     for (int i = 0; i < WAITS; i++) {
         zkr__mtx_lock(&mtx);
-        thread = thread_start(wake, &cond);
+        pthread_t thread = thread_start(wake, &cond);
         woken += zkr__cond_wait(&cond, &mtx, zkr__clock_now() + i * ZKR__US);
         assert_null(cond.first);
         zkr__mtx_unlock(&mtx);
@@ -148,16 +142,13 @@ TEST(a_removal_looks_at_no_other_watch)
 {
     AUTO(session) s = open_session(0);
     struct zkr__watch *w[MANY];
-    struct zkr__list *next;
 
     zkr__session_lock(s);
     for (int i = 0; i < MANY; i++) {
-        char path[] = { '/', (char)('a' + i), '\0' };
-
-        w[i] = zkr__watch_new_locked(s, path, false, s, on_fired);
+        w[i] = zkr__watch_new_locked(s, textf("/%d", i), false, s, on_fired);
         assert_non_null(w[i]);
     }
-    next = w[FAR]->link.next;
+    struct zkr__list *next = w[FAR]->link.next;
     w[FAR]->link.next = NULL;
     zkr__watch_remove_locked(w[0]);
     w[FAR]->link.next = next;
@@ -173,7 +164,6 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
 {
     AUTO(session) s = open_session(0);
     zkr_mutex *m[MANY];
-    struct zkr__list *next;
 
     client_says(ZKR__ZK_DISCONNECTED);
     client_await_rest();
@@ -185,7 +175,7 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
     struct zkr__list *far = zkr__locks_of(s)->claims.next;
     for (int i = 0; i < FAR; i++)
         far = far->next;
-    next = far->next;
+    struct zkr__list *next = far->next;
     far->next = NULL;
     zkr__session_unlock(s);
     ok(zkr_lockable_cancel(m[0]));
@@ -200,11 +190,10 @@ TEST(a_cancel_looks_at_no_claim_of_other_locks)
 TEST(a_proof_looks_at_no_grant_that_is_held)
 {
     OPEN_GRANT(s, m, g, 0);
-    struct zkr__list *next;
 
     zkr__session_lock(s);
     struct zkr__list *first = zkr__locks_of(s)->leased.next;
-    next = first->next;
+    struct zkr__list *next = first->next;
     first->next = NULL;
     zkr__heartbeat_good_locked(s);
     first->next = next;

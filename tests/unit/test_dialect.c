@@ -5,8 +5,10 @@
 #include "protocol/parts.h"
 #include "unit.h"
 
-#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
-#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+#define UUID      "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX       "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+#define SHARED    ZKR_PARTICIPANT_SHARED
+#define EXCLUSIVE ZKR_PARTICIPANT_EXCLUSIVE
 
 static const struct zkr__known_owner nobody;
 
@@ -17,12 +19,11 @@ static struct zkr_participant contender(unsigned marker)
         .marker = zkr__markers[marker].text,
         .data = "",
         .token = 1,
-        .kind = zkr__markers[marker].kind == ZKR__SHARED
-                    ? ZKR_PARTICIPANT_SHARED
-                    : ZKR_PARTICIPANT_EXCLUSIVE,
+        .kind = zkr__markers[marker].kind == ZKR__SHARED ? SHARED : EXCLUSIVE,
     };
 }
 
+/* And the unfair holder alone is outside of the queue. */
 TEST(every_marker_is_known)
 {
     struct zkr_participant unknown = { .name = "", .marker = "gate-" };
@@ -32,6 +33,8 @@ TEST(every_marker_is_known)
 
         if (zkr__lock_kind_of(&p, 1) == ZKR__KIND_NONE)
             fail_msg("nobody knows '%s'", p.marker);
+        assert_int_equal(zkr__is_unfair(&p),
+                         zkr__markers[i].layout == ZKR__LAYOUT_UNFAIR);
     }
     assert_int_equal(zkr__lock_kind_of(&unknown, 1), ZKR__KIND_NONE);
 }
@@ -64,39 +67,23 @@ TEST(claims_see_the_markers_of_their_recipe)
     }
 }
 
-TEST(only_the_unfair_holder_is_outside_of_the_queue)
-{
-    for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
-        struct zkr_participant p = contender(i);
-
-        assert_int_equal(zkr__is_unfair(&p),
-                         zkr__markers[i].layout == ZKR__LAYOUT_UNFAIR);
-    }
-}
-
 /* A name as the client of that layout makes it. */
 static void write_name(char name[128], unsigned marker)
 {
-    static const char uuid[] = "16176773-7d6f-4686-ab55-f4bd6230b745";
+    static const char *const behind[] = {
+        [ZKR__LAYOUT_CURATOR] = "0000000007",
+        [ZKR__LAYOUT_KAZOO] = "0000000007",
+        [ZKR__LAYOUT_C_RECIPE] = "100000be8790000-0000000007",
+        [ZKR__LAYOUT_ZK_RUBY] = "0000000007",
+        [ZKR__LAYOUT_UNFAIR] = "",
+    };
     const struct zkr__marker_row *m = &zkr__markers[marker];
     char ours[ZKR__NAME_MAX];
 
-    switch (m->layout) {
-    case ZKR__LAYOUT_CURATOR:
-    case ZKR__LAYOUT_KAZOO:
-        zkr__node_name_build(ours, m->layout, uuid, (enum zkr__marker)marker);
-        (void)snprintf(name, 128, "%s0000000007", ours);
-        break;
-    case ZKR__LAYOUT_C_RECIPE:
-        (void)snprintf(name, 128, "%s100000be8790000-0000000007", m->text);
-        break;
-    case ZKR__LAYOUT_ZK_RUBY:
-        (void)snprintf(name, 128, "%s0000000007", m->text);
-        break;
-    case ZKR__LAYOUT_UNFAIR:
-        (void)snprintf(name, 128, "%s", m->text);
-        break;
-    }
+    PRINT(ours, "%s", m->text);
+    if (m->layout == ZKR__LAYOUT_CURATOR || m->layout == ZKR__LAYOUT_KAZOO)
+        zkr__node_name_build(ours, m->layout, UUID, (enum zkr__marker)marker);
+    (void)snprintf(name, 128, "%s%s", ours, behind[m->layout]);
 }
 
 TEST(the_layout_tells_the_client)
@@ -106,8 +93,7 @@ TEST(the_layout_tells_the_client)
         [ZKR__LAYOUT_KAZOO] = ZKR__DIALECT_KAZOO,
         [ZKR__LAYOUT_C_RECIPE] = ZKR__DIALECT_C_RECIPE,
         [ZKR__LAYOUT_ZK_RUBY] = ZKR__DIALECT_ZK_RUBY,
-        [ZKR__LAYOUT_UNFAIR] =
-            ZKR__DIALECT_OTHER, /* its data says that it is ours */
+        [ZKR__LAYOUT_UNFAIR] = ZKR__DIALECT_OTHER, /* ours has data */
     };
 
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
@@ -127,11 +113,8 @@ TEST(the_layout_tells_the_client)
 static void assert_dialect(const char *name, const char *marker,
                            enum zkr__dialect dialect)
 {
-    struct zkr_participant p = { .name = name,
-                                 .marker = marker,
-                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE,
-                                 .data = "",
-                                 .token = 1 };
+    struct zkr_participant p = { name, .marker = marker, .kind = EXCLUSIVE,
+                                 .data = "", .token = 1 };
     struct zkr__known_owner ours = { .is_record = true };
 
     assert_int_equal(zkr__dialect_of(&p, &nobody), dialect);
@@ -192,7 +175,7 @@ TEST(a_name_that_two_clients_make_tells_neither)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct zkr_participant p = { .name = cases[i].name,
                                      .marker = cases[i].marker,
-                                     .kind = ZKR_PARTICIPANT_EXCLUSIVE,
+                                     .kind = EXCLUSIVE,
                                      .data = "" };
 
         assert_int_equal(zkr__dialect_of(&p, &other), cases[i].asked);
@@ -207,9 +190,7 @@ TEST(a_name_that_two_clients_make_tells_neither)
 static bool hears(const char *name, const char *marker,
                   enum zkr__dialect dialect)
 {
-    struct zkr_participant p = { .name = name,
-                                 .marker = marker,
-                                 .kind = ZKR_PARTICIPANT_EXCLUSIVE };
+    struct zkr_participant p = { name, .marker = marker, .kind = EXCLUSIVE };
 
     return zkr__hears_requests(&p, dialect);
 }
@@ -234,16 +215,14 @@ TEST(of_two_clients_both_must_hear)
 
 static void assert_kind(const char *const *markers, enum zkr__lock_kind kind)
 {
-    struct zkr_participant items[4] = { { .name = "" } };
+    struct zkr_participant items[4];
     size_t n = 0;
 
-    for (; markers[n] != NULL; n++) {
-        items[n].name = "";
-        items[n].marker = markers[n];
-        items[n].kind = strcmp(markers[n], "sh") == 0
-                            ? ZKR_PARTICIPANT_SHARED
-                            : ZKR_PARTICIPANT_EXCLUSIVE;
-    }
+    for (; markers[n] != NULL; n++)
+        items[n] = (struct zkr_participant){
+            "", .marker = markers[n],
+            .kind = strcmp(markers[n], "sh") == 0 ? SHARED : EXCLUSIVE
+        };
     assert_int_equal(zkr__lock_kind_of(items, n), kind);
 }
 
@@ -276,22 +255,18 @@ TEST(the_queue_of_a_semaphore_is_no_mutex)
     struct zkr_participant items[] = {
         { .name = "leases/a-lease-0000000001",
           .marker = "lease-",
-          .kind = ZKR_PARTICIPANT_SHARED },
+          .kind = SHARED },
         { .name = "locks/a-lock-0000000001",
           .marker = "lock-",
-          .kind = ZKR_PARTICIPANT_EXCLUSIVE },
-        { .name = "lock-0000000001",
-          .marker = "lock-",
-          .kind = ZKR_PARTICIPANT_EXCLUSIVE },
+          .kind = EXCLUSIVE },
+        { .name = "lock-0000000001", .marker = "lock-", .kind = EXCLUSIVE },
     };
 
     assert_int_equal(zkr__lock_kind_of(items, 2), ZKR__KIND_SEMAPHORE);
     assert_int_equal(zkr__lock_kind_of(items + 1, 1), ZKR__KIND_SEMAPHORE);
     assert_int_equal(zkr__lock_kind_of(items, 3), ZKR__KIND_MIXED);
-    assert_int_equal(
-        zkr__lock_kind_of(
-            &(struct zkr_participant){ .name = "leases/a", .marker = "" }, 1),
-        ZKR__KIND_NONE);
+    struct zkr_participant none = { .name = "leases/a", .marker = "" };
+    assert_int_equal(zkr__lock_kind_of(&none, 1), ZKR__KIND_NONE);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(zkr__is_seen(&items[i], ZKR__KIND_MUTEX), i == 2);
     assert_dialect("locks/_c_" UUID "-lock-0000000001", "lock-",
@@ -319,16 +294,8 @@ TEST(others_are_told_by_their_nodes)
         { { .name = HEX "__party__", .marker = "", .session_id = 1 }, "pool" },
         { { .name = HEX "__p__", .marker = "", .session_id = 1 }, "" },
         { { .name = HEX, .marker = "" }, "" },
-        { { .name = UUID,
-            .marker = "",
-            .session_id = 1,
-            .kind = ZKR_PARTICIPANT_SHARED },
-          "" },
-        { { .name = HEX,
-            .marker = "",
-            .session_id = 1,
-            .kind = ZKR_PARTICIPANT_SHARED },
-          "" },
+        { { UUID, .marker = "", .session_id = 1, .kind = SHARED }, "" },
+        { { HEX, .marker = "", .session_id = 1, .kind = SHARED }, "" },
         { { .name = "a", .marker = "latch-" }, "candidate" },
         { { .name = "a", .marker = "lease-" }, "lease" },
         { { .name = "a", .marker = "lock-" }, "" },

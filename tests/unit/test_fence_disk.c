@@ -11,7 +11,7 @@
 
 /* The logged calls, "sync fence.new, rename, ...", since start_log(). */
 static char calls[512];
-static int calls_left; /* until one fails; < 0: none does */
+static int calls_left = -1; /* until one fails; < 0: none does */
 
 static bool fails(const char *what, const char *name)
 {
@@ -49,9 +49,8 @@ WRAP(int, fsync, (int fd))
 WRAP(int, renameat,
      (int from_dir, const char *from, int to_dir, const char *to))
 {
-    if (fails("rename", ""))
-        return -1;
-    return __real_renameat(from_dir, from, to_dir, to);
+    return fails("rename", "") ? -1
+                               : __real_renameat(from_dir, from, to_dir, to);
 }
 
 static void start_log(int good)
@@ -60,13 +59,7 @@ static void start_log(int good)
     calls_left = good;
 }
 
-static int setup(void)
-{
-    start_log(-1);
-    return make_dir();
-}
-
-FIXTURE(setup, remove_dir)
+FIXTURE(make_dir, remove_dir)
 
 /* A file must not have its name before its contents are on the disk. */
 TEST(an_accepted_token_is_on_the_disk)
@@ -109,8 +102,8 @@ TEST(a_token_written_by_another_is_written_once_more)
  * is one. */
 TEST(a_fence_is_on_the_disk_before_it_must_be_there)
 {
+    start_log(-1);
     zkr_fence *f = open_fence();
-
     assert_string_equal(calls, "sync fence.new, rename, sync dir, "
                                "sync fence.lock, sync dir");
     start_log(-1);
@@ -152,11 +145,10 @@ TEST(a_set_up_that_fails_is_an_error)
 /* The file that a crash has left is longer than the one that is written now. */
 TEST(a_new_file_that_was_left_is_overwritten)
 {
-    AUTO(fence) f = open_fence();
-
     static const char text[] =
         "zkrecipes fence 1, highest 1234567890123456789, exclusive "
         "1234567890123456789, crc32 00000000\n";
+    AUTO(fence) f = open_fence();
 
     write_file(in_dir("fence.new"), text, strlen(text));
     ok(zkr_fence_accept(f, 5, 0));

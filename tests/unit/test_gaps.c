@@ -12,9 +12,7 @@
 #include "client.h"
 #include "opened.h"
 
-/* The number of gaps of one call. */
-enum { GAPS_MAX = 8 };
-enum { REPLY_MS = 300 };
+enum { GAPS_MAX = 8 /* of one call */, REPLY_MS = 300 };
 
 /* -- the gaps -------------------------------------------------------------- */
 
@@ -34,19 +32,13 @@ static void relax(long ns)
 #define SET(flag, value)                                                       \
     atomic_store_explicit(&(flag), value, memory_order_relaxed)
 
-static bool is_mine(const char *wanted)
-{
-    char name[16] = "";
-
-    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
-    return strcmp(name, wanted) == 0;
-}
-
 static bool is_the_gap(void)
 {
     const char *wanted = GET(thread_with_gaps);
+    char name[16] = "";
 
-    return wanted != NULL && is_mine(wanted) &&
+    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
+    return wanted != NULL && strcmp(name, wanted) == 0 &&
            atomic_fetch_sub_explicit(&gaps_left, 1, memory_order_relaxed) == 1;
 }
 
@@ -118,12 +110,6 @@ static void begin(void)
     ok(zkr_session_listen(it.s, on_session, NULL, &it.l));
 }
 
-static void hold(void)
-{
-    ok(zkr_mutex_acquire(it.m, -1, &it.g));
-    ok(zkr_grant_listen(it.g, on_grant, NULL));
-}
-
 static void end(void)
 {
     zkr_grant_free(it.g);
@@ -156,32 +142,38 @@ TEST(a_grant_counts_that_is_seen_behind_the_deadline)
  * look without the lock are not ordered by the next look. */
 enum { LOOKS = 40 };
 
-static void look_at_session(int i)
-{
-    switch (i % 5) {
-    case 0:
-        (void)zkr_session_state(it.s);
-        break;
-    case 1:
-        (void)zkr_session_id(it.s);
-        break;
-    case 2:
-        (void)zkr_session_epoch(it.s);
-        break;
-    case 3:
-        (void)zkr_session_timeout_ms(it.s);
-        break;
-    default:
-        (void)zkr_reentrant_mutex_depth(it.r);
-    }
-}
-
 static void look_often(void (*look)(int i))
 {
     for (int i = 0; i < LOOKS; i++) {
         look(i);
         relax(50000);
     }
+}
+
+static void look_at_session(int i)
+{
+    if (i % 5 == 0)
+        (void)zkr_session_state(it.s);
+    else if (i % 5 == 1)
+        (void)zkr_session_id(it.s);
+    else if (i % 5 == 2)
+        (void)zkr_session_epoch(it.s);
+    else if (i % 5 == 3)
+        (void)zkr_session_timeout_ms(it.s);
+    else
+        (void)zkr_reentrant_mutex_depth(it.r);
+}
+
+static void look_at_grant(int i)
+{
+    if (i % 4 == 0)
+        (void)zkr_grant_state(it.g);
+    else if (i % 4 == 1)
+        (void)zkr_grant_valid_until(it.g);
+    else if (i % 4 == 2)
+        (void)zkr_grant_depth(it.g);
+    else
+        any_result(zkr_grant_check(it.g));
 }
 
 STEP(ask_all, look_often(look_at_session))
@@ -199,27 +191,9 @@ STEP(cancel, (void)zkr_lockable_cancel(it.m))
 
 static void listen_for_a_moment(void)
 {
-    zkr_listener *l;
+    AUTO(listener) l = NULL;
 
-    if (zkr_session_listen(it.s, on_session, NULL, &l) == ZKR_OK)
-        zkr_listener_free(l);
-}
-
-static void look_at_grant(int i)
-{
-    switch (i % 4) {
-    case 0:
-        (void)zkr_grant_state(it.g);
-        break;
-    case 1:
-        (void)zkr_grant_valid_until(it.g);
-        break;
-    case 2:
-        (void)zkr_grant_depth(it.g);
-        break;
-    default:
-        any_result(zkr_grant_check(it.g));
-    }
+    any_result(zkr_session_listen(it.s, on_session, NULL, &l));
 }
 
 STEP(use_grant, look_often(look_at_grant))
@@ -261,8 +235,10 @@ static bool play_once(const struct play *p, void (*const *intruder)(void),
                       int gap)
 {
     begin();
-    if (p->holds)
-        hold();
+    if (p->holds) {
+        ok(zkr_mutex_acquire(it.m, -1, &it.g));
+        ok(zkr_grant_listen(it.g, on_grant, NULL));
+    }
     SET(go, gap == 0);
     SET(done, false);
     pthread_t thread = thread_start(intrude, (void *)(uintptr_t)intruder);
@@ -283,10 +259,10 @@ static void play_with(const struct play *p, void (*const intruders[])(void),
                       size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        for (int gap = 0; gap <= GAPS_MAX; gap++) {
-            if (!play_once(p, &intruders[i], gap))
-                break;
-        }
+        int gap = 0;
+
+        while (play_once(p, &intruders[i], gap) && gap < GAPS_MAX)
+            gap++;
     }
 }
 
@@ -369,10 +345,9 @@ static void write_guarded(void)
 
 static void look_on(void)
 {
-    struct zkr_participants *list = NULL;
+    AUTO(participants) list = NULL;
 
-    if (zkr_participants_list(it.s, "/lock", NULL, &list) == ZKR_OK)
-        zkr_participants_free(list);
+    any_result(zkr_participants_list(it.s, "/lock", NULL, &list));
     any_result(zkr_participants_revoke(it.s, zkr_grant_node(it.g)));
     any_result(zkr_participants_break(it.s, zkr_grant_node(it.g),
                                       zkr_grant_token(it.g), REPLY_MS));
@@ -391,11 +366,10 @@ static void live(void)
 }
 
 static const struct play plays[] = {
-    { "an acquire", SELF, any_acquire, .holds = false },
-    { "a reentrant mutex", SELF, acquire_and_release_reentrant,
-      .holds = false },
-    { "the end of a reentrant mutex that is held", SELF, free_held_reentrant,
-      .holds = false },
+    { "an acquire", SELF, .call = any_acquire },
+    { "a reentrant mutex", SELF, .call = acquire_and_release_reentrant },
+    { "the end of a reentrant mutex that is held", SELF,
+      .call = free_held_reentrant },
     { "a verify", SELF, verify, .holds = true },
     { "a release", SELF, release, .holds = true },
     { "the end of a grant", SELF, free_grant, .holds = true,

@@ -13,8 +13,7 @@
 /* Long enough for a call that does not wait to return first. */
 #define TURNS 10000
 
-static sem_t is_inside;
-static sem_t may_return;
+static sem_t is_inside, may_return;
 static atomic_bool has_returned;
 static atomic_int lines;
 

@@ -7,8 +7,7 @@
 #include "client.h"
 #include "opened.h"
 
-/* Ends a test that hangs. */
-enum { PATIENCE_S = 60 };
+enum { PATIENCE_S = 60 }; /* ends a test that hangs */
 
 static zkr_session *s;
 static zkr_mutex *m;
@@ -29,57 +28,39 @@ static void open_with(struct zkr_retry retry)
     m = new_mutex(s);
 }
 
-static int list(void)
-{
-    AUTO(participants) list = NULL;
-
-    return zkr_participants_list(s, "/lock", NULL, &list);
-}
-
 /* Two more than one is three. */
 TEST(so_many_repetitions_and_no_more)
 {
-    struct zkr_reply *reply = NULL;
-    zkr_grant *g = NULL;
+    AUTO(participants) list = NULL;
+    AUTO(reply) reply = NULL;
+    AUTO(grant) g = NULL;
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
     gives(ZKR_ZTHROTTLEDOP, zkr_mutex_acquire(m, -1, &g));
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 3);
     client_answers(ZKR__ZK_SYNC, ZKR_ZTHROTTLEDOP);
-    assert_int_equal(list(), ZKR_ZTHROTTLEDOP);
+    gives(ZKR_ZTHROTTLEDOP, zkr_participants_list(s, "/lock", NULL, &list));
     assert_int_equal(client_requests(ZKR__ZK_SYNC), 3);
     client_answers(ZKR__ZK_GET, ZKR_ZCONNECTIONLOSS);
     gives(ZKR_ZCONNECTIONLOSS, zkr_session_get(s, "/lock", -1, &reply));
     assert_int_equal(client_requests(ZKR__ZK_GET), 3);
 }
 
-static void on_outcome(int rc, zkr_grant *grant, void *user)
-{
-    zkr_grant_free(grant);
-    atomic_store((atomic_int *)user, rc);
-}
-
-static void await_outcome(const atomic_int *outcome)
-{
-    AWAIT(atomic_load(outcome) != 1);
-    assert_int_equal(atomic_load(outcome), ZKR_OK);
-}
-
 /* The time is in milliseconds: in nanoseconds it would have passed at once. */
 TEST(until_then_it_is_repeated)
 {
-    atomic_int outcome = 1;
+    struct outcome outcome = { .rc = 1 };
 
     open_with(ZKR_RETRY_UNTIL_INIT(1000 * PATIENCE_S, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
     client_answers(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP);
-    ok(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL));
+    ask_for(m, &outcome);
     AWAIT(client_requests(ZKR__ZK_CREATE) >= 4);
     client_answers(ZKR__ZK_CREATE, ZKR_OK);
     AWAIT(client_requests(ZKR__ZK_CHILDREN) >= 10); /* by itself, too */
     client_answers(ZKR__ZK_CHILDREN, ZKR_OK);
-    await_outcome(&outcome);
+    give_back(granted(&outcome));
 }
 
 /* Two lists of one claim, each put off twice. */
@@ -87,18 +68,18 @@ TEST(each_request_has_repetitions_of_its_own)
 {
     static const char *const holder[] = { "lock-0000000001", NULL };
     static const char *const nobody[] = { NULL, NULL };
-    atomic_int outcome = 1;
+    struct outcome outcome = { .rc = 1 };
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_shows(holder, false);
     client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
-    ok(zkr_mutex_acquire_async(m, -1, on_outcome, &outcome, NULL));
+    ask_for(m, &outcome);
     AWAIT(client_requests(ZKR__ZK_GET) != 0);
     client_await_rest();
     client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
     client_shows(nobody, false);
     client_changes_node("the holder has gone");
-    await_outcome(&outcome);
+    give_back(granted(&outcome));
 }
 
 /* -- one before another ---------------------------------------------------- */
@@ -175,13 +156,11 @@ static void let_go_to(enum zkr__zk_type type, int count)
 static int begin_to_break(struct breaking *b)
 {
     open_with(ZKR_RETRY_N_TIMES_INIT(9, 1));
-    struct zkr_reply *reply =
-        MADE(reply, session_create, s, broken, NULL, 0,
-             OPTS(create, .mode = ZKR_CREATE_EPHEMERAL), -1);
-    zkr_reply_free(reply);
-    ok(zkr_session_exists(s, broken, -1, &reply));
+    ok(zkr_session_create(s, broken, NULL, 0,
+                          OPTS(create, .mode = ZKR_CREATE_EPHEMERAL), -1,
+                          NULL));
+    AUTO(reply) reply = MADE(reply, session_exists, s, broken, -1);
     b->token = reply->stat.czxid;
-    zkr_reply_free(reply);
     int looks = client_requests(ZKR__ZK_EXISTS) + 2;
     client_answers_times(ZKR__ZK_DELETE, ZKR_ZCONNECTIONLOSS, 1);
     client_stops_at(ZKR__ZK_DELETE);

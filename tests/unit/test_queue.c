@@ -46,20 +46,6 @@ static const char *name_at(const struct view *view, size_t i)
     return i == ZKR__NOBODY ? "nobody" : view->queue.all[i].name;
 }
 
-static const char *nearest_any(const struct view *view)
-{
-    struct zkr__nearest n = zkr__queue_nearest(&view->queue, view->self);
-
-    return name_at(view, zkr__nearest_any(&n));
-}
-
-static const char *nearest_exclusive(const struct view *view)
-{
-    struct zkr__nearest n = zkr__queue_nearest(&view->queue, view->self);
-
-    return name_at(view, zkr__nearest_exclusive(&n));
-}
-
 /* Checks the names of the contenders ahead, in order, and frees the queue. */
 static void assert_ahead(struct view *view, const char *const *names,
                          size_t count)
@@ -191,10 +177,13 @@ TEST_ROWS(queue, rows, row)
     for (size_t i = 0; row->left_out[i] != NULL; i++)
         assert_true(leave_out(&view, row->left_out[i]));
     assert_int_equal(view.listed, row->self != NULL && !row->absent);
+    struct zkr__nearest nearest = zkr__queue_nearest(&view.queue, view.self);
     if (row->any != NULL)
-        assert_string_equal(nearest_any(&view), row->any);
+        assert_string_equal(name_at(&view, zkr__nearest_any(&nearest)),
+                            row->any);
     if (row->exclusive != NULL)
-        assert_string_equal(nearest_exclusive(&view), row->exclusive);
+        assert_string_equal(name_at(&view, zkr__nearest_exclusive(&nearest)),
+                            row->exclusive);
     assert_ahead(&view, row->ahead, count_of(row->ahead));
 }
 
@@ -247,7 +236,7 @@ TEST(the_nearest_of_others_is_found)
     }
 }
 
-TEST(kind_and_sequence_are_told)
+TEST(kind_and_sequence_are_told_and_freed_once)
 {
     static const char *const names[] = { R "2", W "-3", "foreign" };
     struct view queue;
@@ -260,15 +249,6 @@ TEST(kind_and_sequence_are_told)
     assert_int_equal(queue.queue.all[1].kind, ZKR__SHARED);
     assert_int_equal(queue.queue.all[1].seq, 2);
     zkr__queue_done(&queue.queue);
-}
-
-TEST(queue_can_be_freed_twice)
-{
-    static const char *const names[] = { W "1" };
-    struct view queue;
-
-    PARSE(&queue, names, NULL);
-    zkr__queue_done(&queue.queue);
     assert_null(queue.queue.all);
     assert_int_equal(queue.queue.count, 0);
     zkr__queue_done(&queue.queue);
@@ -277,15 +257,13 @@ TEST(queue_can_be_freed_twice)
 TEST(five_thousand_contenders_are_in_order)
 {
     enum { NAMES = 5000, SELF = 3210 };
-    static char texts[NAMES][16];
     const char *names[NAMES];
     struct view queue;
     uint64_t random = UINT64_C(0x9e3779b97f4a7c15);
 
-    for (size_t i = 0; i < NAMES; i++) {
-        (void)snprintf(texts[i], sizeof(texts[i]), W "%010zu", i);
-        names[i] = texts[i];
-    }
+    for (size_t i = 0; i < NAMES; i++)
+        names[i] = textf(W "%010zu", i);
+    const char *self = names[SELF];
     for (size_t i = NAMES - 1; i > 0; i--) {
         size_t j = unit_random(&random) % (i + 1);
         const char *swap = names[i];
@@ -293,7 +271,7 @@ TEST(five_thousand_contenders_are_in_order)
         names[i] = names[j];
         names[j] = swap;
     }
-    parse(&queue, names, NAMES, texts[SELF]);
+    parse(&queue, names, NAMES, self);
     assert_true(queue.listed);
     assert_int_equal(queue.self, SELF);
     for (size_t i = 0; i < NAMES; i++)

@@ -81,31 +81,20 @@ TEST(uuids_are_unique)
         assert_string_not_equal(uuids[i - 1], uuids[i]);
 }
 
-TEST(every_bit_of_a_number_changes)
+TEST(every_bit_of_a_number_changes_and_none_is_repeated)
 {
-    uint64_t ones = 0;
-    uint64_t zeros = 0;
-
-    for (size_t i = 0; i < 1000; i++) {
-        uint64_t value = zkr__random();
-
-        ones |= value;
-        zeros |= ~value;
-    }
-    assert_int_equal(ones, UINT64_MAX);
-    assert_int_equal(zeros, UINT64_MAX);
-}
-
-TEST(numbers_are_not_repeated)
-{
-    uint64_t last = zkr__random();
+    uint64_t ones = 0, zeros = 0, last = zkr__random();
 
     for (size_t i = 0; i < 1000; i++) {
         uint64_t value = zkr__random();
 
         assert_int_not_equal(value, last);
         last = value;
+        ones |= value;
+        zeros |= ~value;
     }
+    assert_int_equal(ones, UINT64_MAX);
+    assert_int_equal(zeros, UINT64_MAX);
 }
 
 int main(void)

@@ -133,13 +133,6 @@ static const struct row {
 };
 /* clang-format on */
 
-static char kind_of(const struct zkr_participant *p)
-{
-    return p->kind == ZKR_PARTICIPANT_SHARED      ? 's'
-           : p->kind == ZKR_PARTICIPANT_EXCLUSIVE ? 'x'
-                                                  : '-';
-}
-
 static size_t count_of(const char *const *names)
 {
     size_t n = 0;
@@ -157,7 +150,9 @@ TEST_ROWS(roster, rows, row)
          row->limit == 0 ? SIZE_MAX : row->limit);
     assert_names(sorted, count_of(sorted));
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(kind_of(&items[i]), row->kinds[i]);
+        assert_int_equal(items[i].kind, row->kinds[i] == 's'
+                                            ? ZKR_PARTICIPANT_SHARED
+                                            : ZKR_PARTICIPANT_EXCLUSIVE);
         items[i].session_id = row->sessions[i];
     }
     zkr__roster_settle(items, count);
@@ -251,19 +246,15 @@ TEST_ROWS(a_list_of_nodes, made, row)
     assert_string_equal(text, row->text);
 }
 
-TEST(data_of_a_node_is_cut)
+TEST(data_of_a_node_is_cut_and_nobody_is_an_empty_list)
 {
     static const char data[ZKR_PARTICIPANT_DATA_MAX + 1];
     const struct zkr_participant node = { .name = "lock-1",
                                           .data = data,
                                           .data_size = sizeof(data) };
-    AUTO(participants) list = zkr__roster_make(&node, 1);
+    AUTO(participants) made_of_it = zkr__roster_make(&node, 1);
 
-    assert_int_equal(list->items[0].data_size, ZKR_PARTICIPANT_DATA_MAX);
-}
-
-TEST(nobody_is_an_empty_list)
-{
+    assert_int_equal(made_of_it->items[0].data_size, ZKR_PARTICIPANT_DATA_MAX);
     list(NULL, 0, SIZE_MAX);
     assert_int_equal(count, 0);
 }
@@ -284,29 +275,7 @@ static const struct zkr_participant *beside(const struct zkr_participant *p)
     return NULL;
 }
 
-/* Returns the node that a claim with that node would watch. */
-static const char *watched(const struct zkr__recipe *recipe,
-                           const char *const *names, size_t n,
-                           const struct zkr_participant *p)
-{
-    const struct zkr_participant *partner = beside(p);
-    struct zkr__queue queue;
-    const char *name = NULL;
-
-    ok(zkr__queue_parse(&queue, names, n, recipe->markers));
-    size_t i =
-        partner == NULL ? NOBODY : zkr__queue_find(&queue, partner->name);
-    if (i != NOBODY) /* the recipe knows its marker */
-        queue.all[i].left_out = true;
-    struct zkr__nearest nearest =
-        zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
-    i = recipe->waits_for(&nearest);
-    if (i != NOBODY)
-        name = queue.all[i].name;
-    zkr__queue_done(&queue);
-    return name;
-}
-
+/* A claim with that node would watch the one that the roster names. */
 static void assert_watched(const struct zkr__recipe *exclusive,
                            const struct zkr__recipe *shared,
                            const char *const *names, size_t n)
@@ -317,13 +286,24 @@ static void assert_watched(const struct zkr__recipe *exclusive,
         if (p->kind == ZKR_PARTICIPANT_FOREIGN ||
             strcmp(p->marker, ZKR__UNFAIR_NAME) == 0)
             continue;
-        const char *name =
-            watched(p->kind == ZKR_PARTICIPANT_SHARED ? shared : exclusive,
-                    names, n, p);
-        if (name == NULL)
+        const struct zkr__recipe *recipe =
+            p->kind == ZKR_PARTICIPANT_SHARED ? shared : exclusive;
+        const struct zkr_participant *partner = beside(p);
+        struct zkr__queue queue;
+
+        ok(zkr__queue_parse(&queue, names, n, recipe->markers));
+        size_t at =
+            partner == NULL ? NOBODY : zkr__queue_find(&queue, partner->name);
+        if (at != NOBODY) /* the recipe knows its marker */
+            queue.all[at].left_out = true;
+        struct zkr__nearest nearest =
+            zkr__queue_nearest(&queue, zkr__queue_find(&queue, p->name));
+        at = recipe->waits_for(&nearest);
+        if (at == NOBODY)
             assert_int_equal(p->waits_for, NOBODY);
         else
-            assert_string_equal(items[p->waits_for].name, name);
+            assert_string_equal(items[p->waits_for].name, queue.all[at].name);
+        zkr__queue_done(&queue);
     }
 }
 

@@ -58,11 +58,9 @@ TEST(a_result_in_a_gap_is_told_once)
     for (int gap = 1; gap <= GAPS; gap++) {
         client_reset();
         memset(&told, 0, sizeof(told));
-        zkr_session *s = open_session(ZKR_SESSION_OWN_LOOP);
-        zkr_mutex *m = new_mutex(s);
-        zkr_grant *grant = GRANT(mutex_acquire, m, -1);
-        zkr_watch *watch = MADE(watch, session_watch, s, zkr_grant_node(grant),
-                                ZKR_WATCH_DATA, NULL, on_change, NULL);
+        OPEN_GRANT(s, m, grant, ZKR_SESSION_OWN_LOOP);
+        AUTO(watch) watch = MADE(watch, session_watch, s, zkr_grant_node(grant),
+                                 ZKR_WATCH_DATA, NULL, on_change, NULL);
         client_await_rest();
         dispatch(s, 0);
         assert_int_equal(told.count, 1);
@@ -74,9 +72,5 @@ TEST(a_result_in_a_gap_is_told_once)
             assert_string_not_equal(told.data[i], "");
         }
         assert_in_range(told.count, 2, 3);
-        zkr_watch_free(watch);
-        zkr_grant_free(grant);
-        zkr_mutex_free(m);
-        (void)zkr_session_close(s);
     }
 }

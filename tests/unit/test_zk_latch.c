@@ -43,25 +43,18 @@ static void *io_main(void *line)
     return NULL;
 }
 
-static void wait_a_moment(void)
-{
-    (void)nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
-}
-
 TEST(a_connecting_thread_waits_while_it_is_shut)
 {
     static char other[] = "...:ZOO_ERROR@handle_socket_error_msg@2048: Socket";
-    pthread_t threads[2];
-
     atomic_store(&passed, 0);
     zkr__latch_shut();
-    threads[0] = thread_start(io_main, (char *)connects);
-    threads[1] = thread_start(io_main, other);
-    thread_join(threads[1]);
-    wait_a_moment(); /* for something not to happen */
+    pthread_t thread = thread_start(io_main, (char *)connects);
+    thread_join(thread_start(io_main, other));
+    for (int i = 0; i < 50; i++) /* for something not to happen */
+        pass_a_moment();
     assert_int_equal(atomic_load(&passed), 1);
     zkr__latch_open();
-    thread_join(threads[0]);
+    thread_join(thread);
     assert_int_equal(atomic_load(&passed), 2);
 }
 
@@ -87,22 +80,15 @@ static void *own_main(void *arg)
     return NULL;
 }
 
-/* Another connection, on the io thread of that handle. */
-static void connect_again(struct zkr__latch *latch)
-{
-    thread_join(thread_start(own_main, latch));
-}
-
 TEST(each_connection_has_to_answer)
 {
-    struct zkr__latch latch = { .any = false };
-    struct zkr__latch other = { .any = false };
+    struct zkr__latch latch = { 0 }, other = { 0 };
 
     assert_false(has_answered(&latch));
     answered(&latch, 0); /* the first, of which nobody kept count */
     answered(&other, 0);
     assert_true(has_answered(&latch));
-    connect_again(&latch);
+    thread_join(thread_start(own_main, &latch)); /* connects again */
     assert_false(has_answered(&latch));
     assert_true(has_answered(&other));
     answered(&latch, 0); /* too late */
