@@ -6,9 +6,8 @@
 #   benchmark.sh SOURCE_ROOT
 set -eu
 
+. "$(dirname "$0")/begin.sh"
 cd "$1"
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
 # Without results a report keeps what the page has; what it has to add was not there.
 echo '{"benches": {}}' >"$tmp/results.json"
 cp docs/benchmarks.md "$tmp"

@@ -6,9 +6,7 @@
 set -eu
 
 command -v doxygen >/dev/null || exit 77
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-
+. "$(dirname "$0")/begin.sh"
 cd "$1"
 { cat docs/Doxyfile && echo "OUTPUT_DIRECTORY = $tmp"; } | doxygen -
 ls "$tmp"/html/mutex_8h.html "$tmp"/html/structzkr__lockable__opts.html

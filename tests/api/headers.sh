@@ -12,9 +12,7 @@ dir=$1
 language=$2
 compiler=$3
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
+. "$(dirname "$0")/begin.sh"
 
 warnings='-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wundef -Wcast-qual'
 if [ "$language" = c ]; then
@@ -57,8 +55,7 @@ each_header_alone() {
     # shellcheck disable=SC2086 # the warnings are several words
     if ! "$compiler" -x "$language" -std="$standard" -I"${dir%/*}" $warnings \
         -Werror -fsyntax-only "$tmp"/*.source; then
-        echo "a header alone does not compile as $standard"
-        failed=1
+        complain "a header alone does not compile as $standard"
     fi
 }
 
@@ -105,8 +102,7 @@ $(for_each_opts '
 }
 END
     if ! "$tmp/program"; then
-        echo "an initializer makes other than defaults as $standard"
-        failed=1
+        complain "an initializer makes other than defaults as $standard"
     fi
 }
 
@@ -154,8 +150,7 @@ results_are_looked_at() {
     if cat "$dir"/*.h | tr '\n' ' ' | grep -o 'ZKR_API [^;(]*(' |
         grep 'ZKR_API *int ' |
         grep -vE 'release|_leave|_close|_cancel|_give_back|_grant_listen|_dispatch|_txn_failed'; then
-        echo '... is no ZKR_CALL'
-        failed=1
+        complain '... is no ZKR_CALL'
     fi
     (compiles 'an acquire without a look') <<END >"$tmp/refused" || true
 #include <zkrecipes/zkrecipes.h>
@@ -169,8 +164,7 @@ int main(void)
 }
 END
     if [ "$(grep -c 'error:.*unused-result' "$tmp/refused")" != 1 ]; then
-        echo "an acquire without a look at its result is no warning"
-        failed=1
+        complain "an acquire without a look at its result is no warning"
     fi
 }
 
@@ -199,8 +193,7 @@ int main(void)
 }
 END
     if ! "$tmp/program"; then
-        echo "flags are not combined as $standard"
-        failed=1
+        complain "flags are not combined as $standard"
     fi
     (compiles 'a flag of another function') <<END >"$tmp/refused" || true
 #include <zkrecipes/zkrecipes.h>
@@ -213,8 +206,7 @@ int main(void)
 }
 END
     if ! grep -q 'error:.*zkr_session_flags' "$tmp/refused"; then
-        echo "a flag of another function is taken as $standard"
-        failed=1
+        complain "a flag of another function is taken as $standard"
     fi
 }
 

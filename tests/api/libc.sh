@@ -7,17 +7,9 @@
 set -eu
 
 root=$1
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-complain() {
-    echo "$1"
-    failed=1
-}
+. "$(dirname "$0")/begin.sh"
 
 # The headers say another version.
-
 mkdir "$tmp/old"
 cat >"$tmp/old/features.h" <<'END'
 #include_next <features.h>

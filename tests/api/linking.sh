@@ -12,16 +12,10 @@ set -eu
 
 root=$1
 client=${2-}
-tmp=$(mktemp -d)
+. "$(dirname "$0")/begin.sh"
 . "$root/tests/lib/tls_server.sh"
 trap 'stop_server; rm -rf "$tmp"' EXIT
 prefix=$tmp/prefix
-failed=0
-
-complain() {
-    echo "$1"
-    failed=1
-}
 
 # step WHAT COMMAND...: its output is shown only when it fails
 step() {

@@ -14,15 +14,9 @@ client=${2-}
 for tool in dpkg-buildpackage dh lintian; do
     command -v "$tool" >/dev/null || exit 77
 done
-tmp=$(mktemp -d)
+. "$(dirname "$0")/begin.sh"
 . "$root/tests/lib/tls_server.sh"
 trap 'stop_server; rm -rf "$tmp"' EXIT
-failed=0
-
-complain() {
-    echo "$1"
-    failed=1
-}
 
 # Only what belongs to the source: a build directory may lie in it.
 mkdir "$tmp/source" "$tmp/root"

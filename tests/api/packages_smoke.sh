@@ -8,9 +8,7 @@ set -euf
 
 root=$1
 command -v jq >/dev/null || exit 77
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
+. "$(dirname "$0")/begin.sh"
 
 # As debian/rules leaves them, below the prefix of a package.
 prefix=$(jq -r '.[] | select(.name == "prefix").value' "$2/meson-info/intro-buildoptions.json")
@@ -35,11 +33,10 @@ while read -r file; do
             ;;
         esac
     done <"$tmp/patterns"
-    [ "$packages" -eq 1 ] || { echo "$file is in $packages packages"; failed=1; }
+    [ "$packages" -eq 1 ] || complain "$file is in $packages packages"
 done <"$tmp/installed"
 
 if sort -u "$tmp/met" | grep -vxFf - "$tmp/patterns"; then
-    echo '... is in a package, and not installed'
-    failed=1
+    complain '... is in a package, and not installed'
 fi
 exit "$failed"

@@ -12,14 +12,7 @@ set -eu
 root=$1
 kind=$2
 plan=${3-}
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
-
-complain() {
-    echo "$1"
-    failed=1
-}
+. "$(dirname "$0")/begin.sh"
 
 mkdir -p "$tmp/subprojects" "$tmp/packages"
 ln -s "$root" "$tmp/subprojects/zkrecipes"

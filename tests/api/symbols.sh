@@ -11,9 +11,7 @@ library=$1
 map=$2
 headers=$3
 
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-failed=0
+. "$(dirname "$0")/begin.sh"
 
 # The name of the version itself is an absolute symbol, A.
 nm -D --defined-only "$library" |
@@ -34,27 +32,20 @@ compare() {
     LC_ALL=C comm -13 "$tmp/exported" "$tmp/$1" >"$tmp/missing"
     sed "s/$/: exported, but not $2/" "$tmp/extra"
     sed "s/$/: $2, but not exported/" "$tmp/missing"
-    if [ -s "$tmp/extra" ] || [ -s "$tmp/missing" ]; then
-        failed=1
-    fi
+    [ ! -s "$tmp/extra" ] && [ ! -s "$tmp/missing" ] || failed=1
 }
 
-if ! grep -qx zkr_version "$tmp/exported"; then
-    echo "zkr_version is not exported"
-    failed=1
-fi
+grep -qx zkr_version "$tmp/exported" || complain 'zkr_version is not exported'
 compare mapped 'in the map'
 compare declared 'in a header'
 
 if grep -v '^zkr_[a-z]' "$tmp/exported"; then
-    echo '... exported, but not of the form zkr_name'
-    failed=1
+    complain '... exported, but not of the form zkr_name'
 fi
 # libzookeeper_recipes has functions of these names, and its own header would
 # send a user's call to the wrong one.
 if grep -E '^zkr_(lock|queue)_' "$tmp/exported"; then
-    echo '... are names of the official recipes'
-    failed=1
+    complain '... are names of the official recipes'
 fi
 
 # The header for C++ calls each function, but:
@@ -67,8 +58,7 @@ cut -d ' ' -f 1 "$tmp/apart" | grep -vxf - "$tmp/exported" >"$tmp/wanted"
 sed 's,//.*,,; s,/\*.*,,; s,^ \* .*,,' "$headers"/*.hpp |
     grep -oE 'zkr_[a-z_]+' | LC_ALL=C sort -u >"$tmp/used"
 if LC_ALL=C comm -23 "$tmp/wanted" "$tmp/used" | grep .; then
-    echo '... is not in zkrecipes.hpp, and no exception of this test'
-    failed=1
+    complain '... is not in zkrecipes.hpp, and no exception of this test'
 fi
 
 exit $failed
