@@ -53,10 +53,9 @@ each_header_alone() {
         echo 'extern int anything;' >>"$tmp/$name.source"
     done
     # shellcheck disable=SC2086 # the warnings are several words
-    if ! "$compiler" -x "$language" -std="$standard" -I"${dir%/*}" $warnings \
-        -Werror -fsyntax-only "$tmp"/*.source; then
+    "$compiler" -x "$language" -std="$standard" -I"${dir%/*}" $warnings \
+        -Werror -fsyntax-only "$tmp"/*.source ||
         complain "a header alone does not compile as $standard"
-    fi
 }
 
 # Lines of a program, one for each option struct that a header declares.
@@ -101,9 +100,8 @@ $(for_each_opts '
     return count == 2 * $(for_each_opts TYPE | wc -l) && count > 8 ? 0 : 1;
 }
 END
-    if ! "$tmp/program"; then
+    "$tmp/program" ||
         complain "an initializer makes other than defaults as $standard"
-    fi
 }
 
 # A policy is assigned to existing options more often than it initializes new
@@ -192,9 +190,8 @@ int main(void)
                           ZKR_KAZOO_LAYOUT) ? 0 : 1;
 }
 END
-    if ! "$tmp/program"; then
+    "$tmp/program" ||
         complain "flags are not combined as $standard"
-    fi
     (compiles 'a flag of another function') <<END >"$tmp/refused" || true
 #include <zkrecipes/zkrecipes.h>
 int main(void)
@@ -205,9 +202,8 @@ int main(void)
     return opts.flags == 0;
 }
 END
-    if ! grep -q 'error:.*zkr_session_flags' "$tmp/refused"; then
+    grep -q 'error:.*zkr_session_flags' "$tmp/refused" ||
         complain "a flag of another function is taken as $standard"
-    fi
 }
 
 for standard in $standards; do

@@ -39,14 +39,12 @@ grep -qx zkr_version "$tmp/exported" || complain 'zkr_version is not exported'
 compare mapped 'in the map'
 compare declared 'in a header'
 
-if grep -v '^zkr_[a-z]' "$tmp/exported"; then
+! grep -v '^zkr_[a-z]' "$tmp/exported" ||
     complain '... exported, but not of the form zkr_name'
-fi
 # libzookeeper_recipes has functions of these names, and its own header would
 # send a user's call to the wrong one.
-if grep -E '^zkr_(lock|queue)_' "$tmp/exported"; then
+! grep -E '^zkr_(lock|queue)_' "$tmp/exported" ||
     complain '... are names of the official recipes'
-fi
 
 # The header for C++ calls each function, but:
 cat >"$tmp/apart" <<'END'
