@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the ways of claiming: docs/design.md draws the moves of each one's
- * table, with their events: all of them and no others. */
+/* Tests of state machines: docs/design.md draws the moves of each way of
+ * claiming, with their events: all of them and no others; legal moves are made
+ * and logged, others abort. */
+#include "unit.h"
+
+#include <signal.h>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <zkrecipes/session.h>
+
+#include "base/sm.h"
 #include "lock/claim.h"
 #include "lock/cohort.h"
-#include "unit.h"
 
 enum { LINE_MAX_LEN = 256, NAME_LEN = 31 };
 
@@ -33,27 +43,6 @@ static int event_of(const char *name)
     return -1;
 }
 
-/* The lines of the picture, until its end. */
-static void read_moves(FILE *page, struct picture *picture)
-{
-    char line[LINE_MAX_LEN];
-
-    while (fgets(line, sizeof(line), page) != NULL &&
-           strncmp(line, "```", 3) != 0) {
-        char from[NAME_LEN + 1];
-        char to[NAME_LEN + 1];
-        char event[NAME_LEN + 1];
-
-        if (sscanf(line, " %31s --> %31[A-Z]: %31[A-Z_]", from, to, event) != 3)
-            fail_msg("not a move: %s", line);
-        int state = state_of(from);
-        if (picture->drawn[state][event_of(event)])
-            fail_msg("drawn twice: %s", line);
-        picture->drawn[state][event_of(event)] = true;
-        picture->to[state][event_of(event)] = state_of(to);
-    }
-}
-
 /* The picture follows a comment that says whose moves it draws. */
 static void read_picture(const char *comment, struct picture *picture)
 {
@@ -65,7 +54,18 @@ static void read_picture(const char *comment, struct picture *picture)
         if (fgets(line, sizeof(line), page) == NULL)
             fail_msg("docs/design.md has no line '%s'", comment);
     } while (strstr(line, comment) == NULL);
-    read_moves(page, picture);
+    while (fgets(line, sizeof(line), page) != NULL &&
+           strncmp(line, "```", 3) != 0) {
+        char from[NAME_LEN + 1], to[NAME_LEN + 1], event[NAME_LEN + 1];
+
+        if (sscanf(line, " %31s --> %31[A-Z]: %31[A-Z_]", from, to, event) != 3)
+            fail_msg("not a move: %s", line);
+        int state = state_of(from);
+        if (picture->drawn[state][event_of(event)])
+            fail_msg("drawn twice: %s", line);
+        picture->drawn[state][event_of(event)] = true;
+        picture->to[state][event_of(event)] = state_of(to);
+    }
     (void)fclose(page);
 }
 
@@ -97,4 +97,125 @@ TEST_ROWS(the_moves_are_drawn, rows, row)
                          zkr__claim_states[from].name, zkr__event_names[event]);
         }
     }
+}
+
+enum { IDLE, BUSY, DONE, LAST = 31 };
+
+static const struct zkr__sm_state table[32] = {
+    [IDLE] = { "IDLE", ZKR__BIT(BUSY) | ZKR__BIT(LAST) },
+    [BUSY] = { "BUSY", ZKR__BIT(BUSY) | ZKR__BIT(DONE) },
+    [DONE] = { "DONE", 0 },
+    [LAST] = { "LAST", ZKR__BIT(IDLE) },
+};
+
+struct lines {
+    char text[1024];
+    enum zkr_log_level level;
+    unsigned count;
+};
+
+static void keep_line(enum zkr_log_level level, const char *message, void *user)
+{
+    struct lines *lines = user;
+
+    PRINT(lines->text, "%s", message);
+    lines->level = level;
+    lines->count++;
+}
+
+static int silence(void)
+{
+    zkr_log_set(ZKR_LOG_ERROR, NULL, NULL);
+    return 0;
+}
+
+/* The signal that ended a process which made the move; 0 when it survived. */
+static int signal_of_move(int from, int to)
+{
+    static const struct rlimit no_core = { 0, 0 };
+    struct zkr__sm sm = { from, table, "thing", "/a" };
+    pid_t pid = fork();
+    int status = 0;
+
+    if (pid == 0) {
+        (void)setrlimit(RLIMIT_CORE, &no_core);
+        zkr__sm_move(&sm, to, "test");
+        _exit(0);
+    }
+    assert_true(pid > 0);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(legal_move_is_made)
+{
+    struct zkr__sm sm = { IDLE, table, "thing", "/a" };
+
+    zkr__sm_move(&sm, LAST, "up");
+    assert_string_equal(zkr__sm_name(&sm), "LAST");
+    zkr__sm_move(&sm, IDLE, "down");
+    assert_int_equal(sm.state, IDLE);
+    assert_string_equal(zkr__sm_name(&sm), "IDLE");
+    zkr__sm_move(&sm, BUSY, "work");
+    assert_int_equal(sm.state, BUSY);
+    assert_string_equal(zkr__sm_name(&sm), "BUSY");
+    zkr__sm_move(&sm, BUSY, "more work"); /* legal when the table says so */
+    zkr__sm_move(&sm, DONE, "no more work");
+    assert_int_equal(sm.state, DONE);
+}
+
+TEST(illegal_move_aborts)
+{
+    assert_int_equal(signal_of_move(IDLE, BUSY), 0);
+    assert_int_equal(signal_of_move(IDLE, DONE), SIGABRT);
+    assert_int_equal(signal_of_move(IDLE, IDLE), SIGABRT);
+    assert_int_equal(signal_of_move(BUSY, IDLE), SIGABRT);
+    assert_int_equal(signal_of_move(DONE, IDLE), SIGABRT);
+    assert_int_equal(signal_of_move(LAST, LAST), SIGABRT);
+}
+
+TEST_WITH(move_is_logged_for_debugging, NULL, silence)
+{
+    struct zkr__sm sm = { IDLE, table, "thing", "/a" };
+    struct lines lines = { "", ZKR_LOG_ERROR, 0 };
+
+    zkr_log_set(ZKR_LOG_DEBUG, keep_line, &lines);
+    zkr__sm_move(&sm, BUSY, "work");
+    assert_int_equal(lines.count, 1);
+    assert_int_equal(lines.level, ZKR_LOG_DEBUG);
+    assert_has(lines.text, "thing /a ");
+    assert_has(lines.text, "IDLE -> BUSY (work)");
+
+    zkr_log_set(ZKR_LOG_INFO, keep_line, &lines);
+    zkr__sm_move(&sm, DONE, "quietly");
+    assert_int_equal(lines.count, 1);
+}
+
+/* The move is made in a child, so its log is read through a pipe. */
+static void log_to_pipe(enum zkr_log_level level, const char *message,
+                        void *user)
+{
+    const int *fd = user;
+
+    (void)!write(*fd, level == ZKR_LOG_ERROR ? "error: " : "other: ", 7);
+    (void)!write(*fd, message, strlen(message));
+}
+
+TEST_WITH(illegal_move_is_logged_as_an_error, NULL, silence)
+{
+    char text[256] = "";
+    size_t len = 0;
+    int fds[2];
+
+    assert_int_equal(pipe(fds), 0);
+    zkr_log_set(ZKR_LOG_ERROR, log_to_pipe, &fds[1]);
+    assert_int_equal(signal_of_move(DONE, BUSY), SIGABRT);
+    (void)close(fds[1]);
+    for (ssize_t n = 1; n > 0 && len < sizeof(text) - 1; len += (size_t)n) {
+        n = read(fds[0], text + len, sizeof(text) - 1 - len);
+        assert_true(n >= 0);
+    }
+    (void)close(fds[0]);
+    assert_ptr_equal(strstr(text, "error: thing /a "), text);
+    assert_has(text, "illegal move DONE -> BUSY (test)");
 }
