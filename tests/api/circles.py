@@ -70,8 +70,9 @@ def faults(calls):
             yield f'{why}: {" ".join(circle)}'
             for caller in circle: # those that climb, when it crosses rooms; else all
                 yield from (f'    {caller} -> {to}: {calls[caller][to]}'
-                            for to in circle if to in calls[caller] and not
-                            (crosses and HEIGHTS.get(room(caller), -1) >= HEIGHTS.get(room(to), -1)))
+                            for to in circle if to in calls[caller]
+                            and not (crosses and HEIGHTS.get(room(caller), -1)
+                                     >= HEIGHTS.get(room(to), -1)))
     yield from (f'{file}: in no room' for file in calls if room(file) not in LIMITS)
 
 

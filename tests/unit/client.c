@@ -350,7 +350,6 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     zk->upcalls->on_reply(zk->session, item->id, &reply);
 }
 
-/* It submits nothing. */
 static bool is_scout(const struct zkr__zk *zk)
 {
     return zk->upcalls->on_reply == NULL;

@@ -121,7 +121,6 @@ CALL(zkr_grant_release_async)
     return zkr_grant_release_async(g, NULL, NULL);
 }
 
-/* Of a lock of that recipe. */
 #define ACQUIRE(name, noun, ...)                                               \
     CALL(name)                                                                 \
     {                                                                          \
@@ -136,7 +135,6 @@ ACQUIRE(zkr_unfair_mutex_acquire_async, unfair_mutex, -1)
 ACQUIRE(zkr_rwlock_acquire_read_async, rwlock, -1)
 ACQUIRE(zkr_rwlock_acquire_write_async, rwlock, -1)
 
-/* Of the session. */
 #define SESSION(name, ...)                                                     \
     CALL(name)                                                                 \
     {                                                                          \

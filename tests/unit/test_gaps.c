@@ -131,7 +131,6 @@ TEST(a_grant_counts_that_is_seen_behind_the_deadline)
 
 /* -- intruders ------------------------------------------------------------- */
 
-/* What one call does. */
 #define STEP(name, call)                                                       \
     static void name(void)                                                     \
     {                                                                          \

@@ -12,7 +12,6 @@
 #include "zk/hosts.h"
 #include "zk/rotation.h"
 
-/* It is good. */
 static struct zkr__hosts parse(const char *text, const char *chroot)
 {
     struct zkr__hosts hosts;

@@ -454,16 +454,6 @@ static bool lasts(int64_t now)
                             chain == 0 ? 0 : 1000 * S + now - chain);
 }
 
-static void looked(int i, int64_t now)
-{
-    int64_t sent = on.requests[i].sent;
-
-    read_at(sent, on.requests[i].acked);
-    shown_at(sent, (sent + on.requests[i].acked) / 2 / on.moves + 1);
-    if (on.requests[i].alone && zkr__lease_needs(&lease, 1000 * S + now))
-        send(WRITE, now, 0);
-}
-
 static void take_answers(int64_t now)
 {
     while (on.answers < on.count && on.requests[on.answers].acked <= now) {
@@ -471,32 +461,23 @@ static void take_answers(int64_t now)
         int64_t sent = on.requests[i].sent;
         int64_t acked = on.requests[i].acked;
 
-        if (on.requests[i].kind == LOOK)
-            looked(i, now);
-        else if (on.requests[i].kind == SIGN)
+        if (on.requests[i].kind == LOOK || on.requests[i].kind == SIGN)
             read_at(sent, acked);
         else if (on.requests[i].kind == WRITE)
             write_at(sent, acked);
         else
             sync_at(sent, acked);
+        if (on.requests[i].kind == LOOK) {
+            shown_at(sent, (sent + acked) / 2 / on.moves + 1);
+            if (on.requests[i].alone &&
+                zkr__lease_needs(&lease, 1000 * S + now))
+                send(WRITE, now, 0);
+        }
         if (on.requests[i].kind == CHAIN)
             send(WRITE, now, on.requests[i].chain);
         else if (on.requests[i].kind == WRITE && on.unsure)
             on.unsure = !lasts(now);
     }
-}
-
-static void look(int64_t now)
-{
-    int64_t rest = until() - now;
-
-    if (rest <= 0)
-        on.unsure = true;
-    if (now < TURN + on.turn)
-        return;
-    if (rest < on.least)
-        on.least = rest;
-    on.without += on.unsure;
 }
 
 static void beat(int64_t now)
@@ -527,7 +508,12 @@ static void hold(int64_t from, int64_t end)
     for (int64_t now = from; now < end; now += STEP) {
         take_answers(now);
         beat(now);
-        look(now);
+        int64_t rest = until() - now;
+        on.unsure = on.unsure || rest <= 0;
+        if (now >= TURN + on.turn) {
+            on.least = rest < on.least ? rest : on.least;
+            on.without += on.unsure;
+        }
     }
 }
 

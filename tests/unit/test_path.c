@@ -122,24 +122,13 @@ TEST_ROWS(texts_have_their_fault, groups, g)
 /* Encodes it as UTF-8 would be, surrogates too. */
 static void encode(uint32_t c, char text[5])
 {
-    size_t len = 0;
+    static const unsigned char heads[] = { 0, 0xc0, 0xe0, 0xf0 };
+    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
 
-    if (c < 0x80) {
-        text[len++] = (char)c;
-    } else if (c < 0x800) {
-        text[len++] = (char)(0xc0 | c >> 6);
-        text[len++] = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        text[len++] = (char)(0xe0 | c >> 12);
-        text[len++] = (char)(0x80 | (c >> 6 & 0x3f));
-        text[len++] = (char)(0x80 | (c & 0x3f));
-    } else {
-        text[len++] = (char)(0xf0 | c >> 18);
-        text[len++] = (char)(0x80 | (c >> 12 & 0x3f));
-        text[len++] = (char)(0x80 | (c >> 6 & 0x3f));
-        text[len++] = (char)(0x80 | (c & 0x3f));
-    }
-    text[len] = '\0';
+    text[0] = (char)(heads[more] | c >> 6 * more);
+    for (int i = 1; i <= more; i++)
+        text[i] = (char)(0x80 | (c >> 6 * (more - i) & 0x3f));
+    text[more + 1] = '\0';
 }
 
 /* Source: PathUtils.validatePath of the Java server, for characters of one
