@@ -233,21 +233,6 @@ void client_replaces_node(void)
 
 /* -- answers -------------------------------------------------------------- */
 
-static int create(struct zkr__zk *zk, const struct zkr__zk_request *r)
-{
-    if (r->mode == ZKR_CREATE_EPHEMERAL && strcmp(r->path, it.node) == 0)
-        return ZKR_ZNODEEXISTS;
-    (void)snprintf(it.node, sizeof(it.node), "%s%s", r->path,
-                   r->mode == ZKR_CREATE_EPHEMERAL_SEQUENTIAL ? "0000000009"
-                                                              : "");
-    (void)snprintf(it.data, sizeof(it.data), "%.*s",
-                   r->data_len < sizeof(it.data) ? (int)r->data_len : 0,
-                   r->data);
-    it.czxid = ++zxid;
-    it.owner = zk->id;
-    return ZKR_OK;
-}
-
 static bool is_missing(const struct zkr__zk_request *r)
 {
     size_t len = strlen(r->path);
@@ -269,8 +254,19 @@ static int carry_out(struct zkr__zk *zk, const struct zkr__zk_request *r)
         it.times[r->type] -= it.times[r->type] > 0;
         return it.rcs[r->type];
     }
-    if (r->type == ZKR__ZK_CREATE)
-        return create(zk, r);
+    if (r->type == ZKR__ZK_CREATE) {
+        if (r->mode == ZKR_CREATE_EPHEMERAL && strcmp(r->path, it.node) == 0)
+            return ZKR_ZNODEEXISTS;
+        (void)snprintf(it.node, sizeof(it.node), "%s%s", r->path,
+                       r->mode == ZKR_CREATE_EPHEMERAL_SEQUENTIAL ? "0000000009"
+                                                                  : "");
+        (void)snprintf(it.data, sizeof(it.data), "%.*s",
+                       r->data_len < sizeof(it.data) ? (int)r->data_len : 0,
+                       r->data);
+        it.czxid = ++zxid;
+        it.owner = zk->id;
+        return ZKR_OK;
+    }
     if (r->type != ZKR__ZK_UNWATCH && is_missing(r))
         return ZKR_ZNONODE;
     if (r->type == ZKR__ZK_DELETE)

@@ -67,25 +67,6 @@ TEST(claims_see_the_markers_of_their_recipe)
     }
 }
 
-/* A name as the client of that layout makes it. */
-static void write_name(char name[128], unsigned marker)
-{
-    static const char *const behind[] = {
-        [ZKR__LAYOUT_CURATOR] = "0000000007",
-        [ZKR__LAYOUT_KAZOO] = "0000000007",
-        [ZKR__LAYOUT_C_RECIPE] = "100000be8790000-0000000007",
-        [ZKR__LAYOUT_ZK_RUBY] = "0000000007",
-        [ZKR__LAYOUT_UNFAIR] = "",
-    };
-    const struct zkr__marker_row *m = &zkr__markers[marker];
-    char ours[ZKR__NAME_MAX];
-
-    PRINT(ours, "%s", m->text);
-    if (m->layout == ZKR__LAYOUT_CURATOR || m->layout == ZKR__LAYOUT_KAZOO)
-        zkr__node_name_build(ours, m->layout, UUID, (enum zkr__marker)marker);
-    (void)snprintf(name, 128, "%s%s", ours, behind[m->layout]);
-}
-
 TEST(the_layout_tells_the_client)
 {
     static const enum zkr__dialect clients[] = {
@@ -95,17 +76,27 @@ TEST(the_layout_tells_the_client)
         [ZKR__LAYOUT_ZK_RUBY] = ZKR__DIALECT_ZK_RUBY,
         [ZKR__LAYOUT_UNFAIR] = ZKR__DIALECT_OTHER, /* ours has data */
     };
+    static const char *const behind[] = {
+        [ZKR__LAYOUT_CURATOR] = "0000000007",
+        [ZKR__LAYOUT_KAZOO] = "0000000007",
+        [ZKR__LAYOUT_C_RECIPE] = "100000be8790000-0000000007",
+        [ZKR__LAYOUT_ZK_RUBY] = "0000000007",
+        [ZKR__LAYOUT_UNFAIR] = "",
+    };
 
     for (unsigned i = 0; i < ZKR__MARKER_COUNT; i++) {
+        const struct zkr__marker_row *m = &zkr__markers[i];
         struct zkr_participant p = contender(i);
-        char name[128];
+        char name[ZKR__NAME_MAX];
         int64_t seq;
 
-        write_name(name, i);
-        p.name = name;
+        PRINT(name, "%s", m->text);
+        if (m->layout == ZKR__LAYOUT_CURATOR || m->layout == ZKR__LAYOUT_KAZOO)
+            zkr__node_name_build(name, m->layout, UUID, (enum zkr__marker)i);
+        p.name = textf("%s%s", name, behind[m->layout]);
         const struct zkr__marker_row *read =
-            zkr__node_name_marker(name, ZKR__ALL_MARKERS, &seq);
-        assert_ptr_equal(read, &zkr__markers[i]);
+            zkr__node_name_marker(p.name, ZKR__ALL_MARKERS, &seq);
+        assert_ptr_equal(read, m);
         assert_int_equal(zkr__dialect_of(&p, &nobody), clients[read->layout]);
     }
 }

@@ -94,14 +94,20 @@ static void note(int64_t token, int rc)
         accepted = token;
 }
 
-static void use(zkr_fence *f)
+static void open_and_use(void)
 {
     int64_t last = 0;
+    AUTO(fence) f = NULL;
+    int rc = zkr_fence_new(OPTS(fence, .file = file), &f);
 
+    check("open", rc);
+    assert_true(rc == ZKR_OK || f == NULL);
+    if (rc != ZKR_OK)
+        return;
     tried++;
     note(tried, zkr_fence_accept(f, tried, 0));
     tried++;
-    int rc = zkr_fence_begin(f, tried, 0, 5000);
+    rc = zkr_fence_begin(f, tried, 0, 5000);
     note(tried, rc);
     if (rc == ZKR_OK)
         zkr_fence_end(f);
@@ -111,17 +117,6 @@ static void use(zkr_fence *f)
     if (rc == ZKR_OK && last < accepted)
         fail_msg("%lld was accepted, and is forgotten when %s fails",
                  (long long)accepted, failing_last());
-}
-
-static void open_and_use(void)
-{
-    AUTO(fence) f = NULL;
-    int rc = zkr_fence_new(OPTS(fence, .file = file), &f);
-
-    check("open", rc);
-    assert_true(rc == ZKR_OK || f == NULL);
-    if (rc == ZKR_OK)
-        use(f);
 }
 
 /* Others must not find the fence locked, or without an accepted token. */

@@ -151,6 +151,25 @@ static const struct reading {
       { { "lock-0000000001", 0 }, { "0000000001", 0 } } },
 };
 
+/* What comes near to the grammar, in pieces. */
+static const char *const pieces[] = {
+    "lock-", "__lock__", "__rlock__", "x-", "ex", "sh", "holder", "__READ__",
+    "__WRIT__", "_c_" UUID "-", HEX, "-", "-", "0", "7", "0000000012",
+    "2147483647", "2147483648", "9223372036854775807", "00", "l", "ock-", "k-",
+    "_", "__", "x", "/", ":", ".", "+", "9999999999999999999", " ", "\x80",
+    "\xff", "\xd9\xa3", "\n"
+};
+
+/* Names of nobody, which come near to those of other recipes. */
+static const char *const nobodies[] = {
+    "", "x-", "x--0000000001", "x-1-", "x-1-000000001", "x-1-00000000001",
+    "x-1-0000000001 ", "x-10000000000000000000-0000000001",
+    "x-1000000000000000a-0000000001", "x---1-0000000001", "x---0000000001",
+    "x-1G-0000000001", "y-1-0000000001", "ex", "ex000000001", "ex00000000011",
+    "index0000000001", "sh000000000x", "SH0000000001", "holder0000000001",
+    "a-holder"
+};
+
 /* clang-format on */
 
 /* The name goes to the heap, in a block of exactly its size, so that a read
@@ -219,42 +238,6 @@ static void assert_order(const struct vector *v, size_t count, uint32_t markers)
 /* Builds a name of up to seven pieces that comes near to the grammar. */
 static void random_name(char name[256], uint64_t *random)
 {
-    static const char *const pieces[] = { "lock-",
-                                          "__lock__",
-                                          "__rlock__",
-                                          "x-",
-                                          "ex",
-                                          "sh",
-                                          "holder",
-                                          "__READ__",
-                                          "__WRIT__",
-                                          "_c_" UUID "-",
-                                          HEX,
-                                          "-",
-                                          "-",
-                                          "0",
-                                          "7",
-                                          "0000000012",
-                                          "2147483647",
-                                          "2147483648",
-                                          "9223372036854775807",
-                                          "00",
-                                          "l",
-                                          "ock-",
-                                          "k-",
-                                          "_",
-                                          "__",
-                                          "x",
-                                          "/",
-                                          ":",
-                                          ".",
-                                          "+",
-                                          "9999999999999999999",
-                                          " ",
-                                          "\x80",
-                                          "\xff",
-                                          "\xd9\xa3",
-                                          "\n" };
     size_t count = unit_random(random) % 8;
     size_t len = 0;
 
@@ -407,28 +390,6 @@ static void assert_other(const char *name, enum zkr__kind kind,
 
 TEST(names_that_our_locks_ignore_are_known)
 {
-    static const char *const foreign[] = { "",
-                                           "x-",
-                                           "x--0000000001",
-                                           "x-1-",
-                                           "x-1-000000001",
-                                           "x-1-00000000001",
-                                           "x-1-0000000001 ",
-                                           "x-10000000000000000000-0000000001",
-                                           "x-1000000000000000a-0000000001",
-                                           "x---1-0000000001",
-                                           "x---0000000001",
-                                           "x-1G-0000000001",
-                                           "y-1-0000000001",
-                                           "ex",
-                                           "ex000000001",
-                                           "ex00000000011",
-                                           "index0000000001",
-                                           "sh000000000x",
-                                           "SH0000000001",
-                                           "holder0000000001",
-                                           "a-holder" };
-
     assert_other("x-100000be8790000-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x-72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
     assert_other("x--72057645182812160-0000000007", ZKR__EXCLUSIVE, "x-", 7);
@@ -440,8 +401,8 @@ TEST(names_that_our_locks_ignore_are_known)
     assert_other("ex0000000000", ZKR__EXCLUSIVE, "ex", 0);
     assert_other("sh0000000012", ZKR__SHARED, "sh", 12);
     assert_other("holder", ZKR__EXCLUSIVE, "holder", 0);
-    for (size_t i = 0; i < COUNT(foreign); i++)
-        assert_other(foreign[i], ZKR__FOREIGN, "none", UNTOUCHED);
+    for (size_t i = 0; i < COUNT(nobodies); i++)
+        assert_other(nobodies[i], ZKR__FOREIGN, "none", UNTOUCHED);
 }
 
 TEST(a_uuid_is_told_by_each_character)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of option structs and answers: callers older and newer than the
- * library. */
+ * library; and of copies of replies: nothing of them is in the client's memory.
+ */
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/session.h>
 
 #include "base/error.h"
 #include "base/opts.h"
+#include "request/client.h"
 #include "unit.h"
 
 /* One struct in three releases; the library is of the second. */
@@ -49,11 +51,6 @@ static int load(struct v2 *dst, const void *src)
     return zkr__opts_load(dst, sizeof(*dst), sizeof(struct v1), src, "thing");
 }
 
-static void assert_all_zero(const struct v2 *opts)
-{
-    assert_memory_equal(opts, &(struct v2){ 0 }, sizeof(*opts));
-}
-
 TEST(caller_of_the_same_version_is_copied_and_null_is_all_defaults)
 {
     struct v2 caller = { sizeof(caller), "label", 3, 4 }, opts;
@@ -61,7 +58,7 @@ TEST(caller_of_the_same_version_is_copied_and_null_is_all_defaults)
     ok(load(&opts, &caller));
     assert_memory_equal(&opts, &caller, sizeof(caller));
     ok(load(&opts, NULL));
-    assert_all_zero(&opts);
+    assert_memory_equal(&opts, &(struct v2){ 0 }, sizeof(opts));
 }
 
 TEST(older_caller_leaves_new_fields_unset)
@@ -96,7 +93,7 @@ TEST(newer_caller_must_leave_unset_what_we_do_not_know)
     assert_has(zkr_error_detail(), "thing: ");
     assert_has(zkr_error_detail(), "does not know");
     gives(ZKR_EINVAL, load(&opts, &last));
-    assert_all_zero(&opts);
+    assert_memory_equal(&opts, &(struct v2){ 0 }, sizeof(opts));
 }
 
 TEST(forgotten_size_is_told_and_others_that_cannot_be_are_refused)
@@ -107,7 +104,7 @@ TEST(forgotten_size_is_told_and_others_that_cannot_be_are_refused)
     gives(ZKR_EINVAL, load(&opts, &caller));
     assert_has(zkr_error_detail(), "thing: size is 0");
     assert_has(zkr_error_detail(), "_INIT");
-    assert_all_zero(&opts);
+    assert_memory_equal(&opts, &(struct v2){ 0 }, sizeof(opts));
     for (size_t i = 0; i < COUNT(sizes); i++)
         gives(ZKR_EINVAL, load(&opts, &(struct v2){ .size = sizes[i] }));
 }
@@ -156,4 +153,64 @@ TEST(an_answer_needs_a_size)
     assert_has(zkr_error_detail(), "..._INIT");
     dst.size = 4097;
     gives(ZKR_EINVAL, zkr__answer_begin(&dst, sizeof(struct v1), "thing"));
+}
+
+TEST(a_copy_has_all_that_was_told)
+{
+    char data[] = { 'a', '\0', 'b' };
+    char name[] = "child";
+    const char *names[] = { name, "" };
+    const struct zkr__zk_reply from = { .path = "/app/node",
+                                        .stat.czxid = 7,
+                                        .names = names,
+                                        .name_count = 2,
+                                        .data = data,
+                                        .data_len = sizeof(data) };
+    struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
+
+    assert_non_null(to);
+    memset(data, 'x', sizeof(data));
+    memset(name, 'x', sizeof(name));
+    assert_string_equal(to->path, "/node");
+    assert_int_equal(to->stat.czxid, 7);
+    assert_int_equal(to->count, 2);
+    assert_string_equal(to->names[0], "child");
+    assert_string_equal(to->names[1], "");
+    assert_int_equal(to->len, 3);
+    assert_memory_equal(to->data, "a\0b", 4); /* a NUL follows */
+    zkr_reply_free(to);
+}
+
+TEST(fields_that_were_not_told_are_null)
+{
+    const struct zkr__zk_reply from = { .rc = ZKR_OK };
+    struct zkr_reply *to = zkr__reply_copy(&from, 0);
+
+    assert_non_null(to);
+    assert_null(to->path);
+    assert_null(to->data);
+    assert_null(to->names);
+    assert_int_equal(to->len, 0);
+    zkr_reply_free(to);
+    zkr_reply_free(NULL);
+}
+
+/* A server can answer with any path. */
+TEST(a_path_outside_of_the_chroot_is_none)
+{
+    static const struct {
+        const char *path, *without;
+    } rows[] = { { "/a", NULL }, { "/app", "/" }, { "/app/x", "/x" } };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct zkr__zk_reply from = { .path = rows[i].path };
+        struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
+
+        assert_non_null(to);
+        if (rows[i].without == NULL)
+            assert_null(to->path);
+        else
+            assert_string_equal(to->path, rows[i].without);
+        zkr_reply_free(to);
+    }
 }
