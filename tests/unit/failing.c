@@ -127,19 +127,16 @@ FAILING(int, socket, -1, (int domain, int type, int protocol), domain, type,
         protocol)
 
 /* The descriptor is closed all the same. */
-WRAP(int, close, (int fd))
-{
-    int rc = __real_close(fd);
+#define CLOSING(name, wrong, parameters, arg)                                  \
+    WRAP(int, name, parameters)                                                \
+    {                                                                          \
+        int rc = __real_##name(arg);                                           \
+                                                                               \
+        return fails(#name) ? (wrong) : rc;                                    \
+    }
 
-    return fails("close") ? -1 : rc;
-}
-
-WRAP(int, fclose, (FILE * f))
-{
-    int rc = __real_fclose(f);
-
-    return fails("fclose") ? EOF : rc;
-}
+CLOSING(close, -1, (int fd), fd)
+CLOSING(fclose, EOF, (FILE * f), f)
 
 /* -- what is done with them ------------------------------------------------ */
 

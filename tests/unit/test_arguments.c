@@ -118,22 +118,16 @@ TEST(arguments_of_a_session)
 /* -- the program's own data ------------------------------------------------ */
 
 static char much[ZKR_DATA_MAX + 1];
-static char far[ZKR_PATH_MAX + 1]; /* the longest path */
 
 static int create(const char *path, const struct zkr_create_opts *opts)
 {
     return zkr_session_create(s, path, "", 0, opts, 0, NULL);
 }
 
-static void make_far(void)
-{
-    memset(far, 'x', sizeof(far) - 1);
-    far[0] = '/';
-}
-
 TEST(arguments_of_a_create)
 {
-    make_far();
+    const char *far = textf("/%0*d", ZKR_PATH_MAX - 1, 0); /* the longest */
+
     INVALID(zkr_session_create(s, "/x", NULL, 1, NULL, 0, NULL));
     gives(ZKR_ETOOLONG,
           zkr_session_create(s, "/x", much, sizeof(much), NULL, 0, NULL));
@@ -346,8 +340,9 @@ TEST(what_is_at_a_limit_is_taken)
 {
     AUTO(reply) nodes = NULL;
 
-    make_far(); /* a lock may be there */
-    ok(zkr_session_children(s, textf("%s/lock", far), -1, &nodes));
+    /* a lock may be there */
+    ok(zkr_session_children(s, textf("/%0*d/lock", ZKR_PATH_MAX - 1, 0), -1,
+                            &nodes));
     ok(zkr_session_create(s, "/x", much, ZKR_DATA_MAX, NULL, -1, NULL));
     ok(zkr_session_create(
         s, "/x", "", 0,
@@ -357,9 +352,8 @@ TEST(what_is_at_a_limit_is_taken)
     zkr_grant *g =
         GRANT(lockable_acquire, own, OPTS(acquire, .owner = ZKR_OWNER_MAX), -1);
     give_back(g);
-    make_far();
-    far[ZKR_PATH_MAX - 10] = '\0';
-    ok(create(far, OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL)));
+    ok(create(textf("/%0*d", ZKR_PATH_MAX - 11, 0),
+              OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL)));
     const char *twice = textf("/%0*d/lock-1", 2 * ZKR_PATH_MAX - 8, 0);
     ok(zkr_session_get(s, twice, -1, NULL));
     ok(zkr_participants_revoke(s, twice));

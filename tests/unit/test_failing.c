@@ -20,8 +20,7 @@
 #include "zk/hosts.h"
 #include "zk/probe.h"
 
-/* More calls than any of them makes. */
-#define CALLS_MAX 400
+#define CALLS_MAX 400 /* more than any of them makes */
 
 static int teardown(void)
 {

@@ -277,11 +277,8 @@ static void play_with(const struct play *p, void (*const intruders[])(void),
             fail_msg("%s: %s", zkr_strerror(is_rc), zkr_error_detail());       \
     } while (0)
 
-static void any_acquire(void)
-{
-    IS(zkr_mutex_acquire(it.m, REPLY_MS, &it.g), ZKR_OK, ZKR_ECANCELED,
-       ZKR_ETIMEDOUT);
-}
+STEP(any_acquire, IS(zkr_mutex_acquire(it.m, REPLY_MS, &it.g), ZKR_OK,
+                     ZKR_ECANCELED, ZKR_ETIMEDOUT))
 
 static void acquire_and_release_reentrant(void)
 {
@@ -299,11 +296,8 @@ static void free_held_reentrant(void)
     any_result(zkr_reentrant_mutex_acquire(r, REPLY_MS));
 }
 
-static void verify(void)
-{
-    IS(zkr_grant_verify(it.g, REPLY_MS), ZKR_OK, ZKR_ELOST, ZKR_ENOTHELD,
-       ZKR_EUNSURE);
-}
+STEP(verify, IS(zkr_grant_verify(it.g, REPLY_MS), ZKR_OK, ZKR_ELOST,
+                ZKR_ENOTHELD, ZKR_EUNSURE))
 
 static void release(void)
 {
@@ -335,12 +329,10 @@ static void listen_to_session(void)
     it.l = NULL;
 }
 
-static void write_guarded(void)
-{
-    IS(zkr_grant_guarded_set(it.g, "/data", "x", 1, -1, REPLY_MS, NULL), ZKR_OK,
-       ZKR_ELOST, ZKR_ENOTHELD, ZKR_EUNKNOWN, ZKR_EUNREACHABLE,
-       ZKR_ZSESSIONEXPIRED);
-}
+STEP(write_guarded,
+     IS(zkr_grant_guarded_set(it.g, "/data", "x", 1, -1, REPLY_MS, NULL),
+        ZKR_OK, ZKR_ELOST, ZKR_ENOTHELD, ZKR_EUNKNOWN, ZKR_EUNREACHABLE,
+        ZKR_ZSESSIONEXPIRED))
 
 static void look_on(void)
 {

@@ -23,9 +23,7 @@ static zkr_session *s;     /* whose callbacks run in this thread */
 static zkr_mutex *m;
 static zkr_grant *g;
 
-/* There is none for the next so many watches of a lock node; see meson.build.
- */
-static atomic_int no_memory;
+static atomic_int no_memory; /* for so many watches of a lock node */
 
 WRAP(struct zkr__watch *, zkr__watch_new_locked,
      (struct zkr_session * session, const char *path, bool children,
@@ -92,6 +90,15 @@ static void on_session(zkr_session *session,
 static void listen_by(struct heard *h)
 {
     ok(zkr_grant_listen(g, on_grant, h));
+}
+
+/* Returns when the grant is about to look by such a request. */
+static void begin_look(enum zkr__zk_type type)
+{
+    client_stops_at((int)type);
+    g = acquire(m);
+    listen_by(&heard);
+    client_await_stop();
 }
 
 static void await_requests(enum zkr__zk_type type, int count)
@@ -223,10 +230,7 @@ TEST_WITH(without_memory_it_is_watched_later, setup_free, teardown)
 
 TEST_WITH(a_node_that_has_gone_before_the_look_is_lost, setup_free, teardown)
 {
-    client_stops_at(ZKR__ZK_GET);
-    g = acquire(m);
-    listen_by(&heard);
-    client_await_stop();
+    begin_look(ZKR__ZK_GET);
     client_changes_node(NULL);
     client_goes_on();
     hears(&heard, 1, ZKR_GRANT_LOST);
@@ -234,10 +238,7 @@ TEST_WITH(a_node_that_has_gone_before_the_look_is_lost, setup_free, teardown)
 
 TEST_WITH(a_node_of_our_name_that_came_later_is_not_ours, setup_free, teardown)
 {
-    client_stops_at(ZKR__ZK_GET);
-    g = acquire(m);
-    listen_by(&heard);
-    client_await_stop();
+    begin_look(ZKR__ZK_GET);
     client_replaces_node();
     client_goes_on();
     hears(&heard, 1, ZKR_GRANT_LOST);
@@ -361,10 +362,7 @@ TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
           teardown)
 {
     client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
-    client_stops_at(ZKR__ZK_GET);
-    g = acquire(m);
-    listen_by(&heard);
-    client_await_stop();
+    begin_look(ZKR__ZK_GET);
     ok(zkr_grant_release_async(g, NULL, NULL));
     zkr_grant_free(g);
     g = NULL;
@@ -380,10 +378,7 @@ TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
 TEST_WITH(a_node_that_comes_after_the_look_is_for_nobody, setup_free, teardown)
 {
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
-    client_stops_at(ZKR__ZK_EXISTS);
-    g = acquire(m);
-    listen_by(&heard);
-    client_await_stop();
+    begin_look(ZKR__ZK_EXISTS);
     client_changes_node(NULL);
     client_goes_on();
     hears(&heard, 1, ZKR_GRANT_LOST);

@@ -15,8 +15,7 @@
 
 enum { PATIENCE_S = 60 }; /* ends a test that hangs */
 
-/* The number of threads that can still be made (--wrap). */
-static atomic_int threads_left = -1;
+static atomic_int threads_left = -1; /* that can still be made */
 
 WRAP(int, pthread_create,
      (pthread_t * thread, const pthread_attr_t *attr, void *(*main)(void *),

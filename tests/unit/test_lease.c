@@ -518,16 +518,14 @@ static void hold(int64_t from, int64_t end)
 }
 
 /* A lock is held on a quick link, which becomes slow at TURN. */
-static void hold_until(int64_t end)
+static void hold_until(struct link link, int64_t end)
 {
+    on = link;
     begin_anew(0, on.hops > 1 ? on.hops : 1, T / 80);
     zkr__lease_begin(&lease, 1000 * S);
     if (on.moves != 0)
         zkr__lease_follows(&lease, 900 * S);
-    on.count = on.answers = on.without = 0;
     on.beat_at = -T;
-    on.beat_number = 0;
-    on.unsure = false;
     on.least = INT64_MAX;
     hold(0, end);
 }
@@ -539,12 +537,12 @@ static int worst_share(int64_t took, int jitter, bool behind)
     int worst = 0;
 
     for (int run = 0; run < 20; run++) {
-        on = (struct link){ .turn = T / 3 * run / 20,
-                            .took = took,
-                            .jitter = jitter,
-                            .behind = behind,
-                            .random = run };
-        hold_until(TURN + 6 * T);
+        hold_until((struct link){ .turn = T / 3 * run / 20,
+                                  .took = took,
+                                  .jitter = jitter,
+                                  .behind = behind,
+                                  .random = run },
+                   TURN + 6 * T);
         if (on.without * 1000 / (int)(6 * T / STEP) > worst)
             worst = on.without * 1000 / (int)(6 * T / STEP);
     }
@@ -586,19 +584,19 @@ TEST(a_link_that_turns_slow_is_not_without_a_proof)
 TEST(answers_up_to_a_sixth_leave_no_gap)
 {
     for (int run = 0; run < 200; run++) {
-        on = (struct link){ .turn = T / 3 * run / 200,
-                            .took = T / 6,
-                            .erratic = true,
-                            .random = run };
-        hold_until(TURN + 12 * T);
+        hold_until((struct link){ .turn = T / 3 * run / 200,
+                                  .took = T / 6,
+                                  .erratic = true,
+                                  .random = run },
+                   TURN + 12 * T);
         assert_true(on.least > 0);
     }
 }
 
 /* The turn is long ago. */
-static void hold_for_long(void)
+static void hold_for_long(struct link link)
 {
-    hold_until(TURN + 4 * T);
+    hold_until(link, TURN + 4 * T);
     on.without = 0;
     on.least = INT64_MAX;
     hold(TURN + 4 * T, TURN + 10 * T);
@@ -609,8 +607,7 @@ static void hold_for_long(void)
 TEST(a_steady_link_is_never_without_a_proof)
 {
     for (int64_t took = 0; took <= T / 5; took += S / 10) {
-        on = (struct link){ .took = took };
-        hold_for_long();
+        hold_for_long((struct link){ .took = took });
         assert_int_equal(on.without, 0);
     }
 }
@@ -619,8 +616,7 @@ TEST(a_steady_link_is_never_without_a_proof)
 TEST(slow_answers_make_the_beat_quicker_not_the_lease_shorter)
 {
     for (int64_t took = QUICK; took < T / 10; took += S / 20) {
-        on = (struct link){ .took = took };
-        hold_for_long();
+        hold_for_long((struct link){ .took = took });
         assert_true(on.least > T / 6);
     }
 }
@@ -639,8 +635,7 @@ static int writes_in(int64_t from, int64_t to)
 TEST(a_quick_link_carries_three_writes_and_a_half)
 {
     for (int64_t took = QUICK; took <= T / 40; took += S / 20) {
-        on = (struct link){ .took = took };
-        hold_until(TURN + 10 * T);
+        hold_until((struct link){ .took = took }, TURN + 10 * T);
         assert_in_range(writes_in(T, TURN), 4 * 3, 4 * 7 / 2);
         assert_in_range(writes_in(TURN + T, TURN + 10 * T), 9 * 5 / 2,
                         9 * 7 / 2);
@@ -649,8 +644,7 @@ TEST(a_quick_link_carries_three_writes_and_a_half)
 
 TEST(no_beat_helps_where_answers_take_too_long)
 {
-    on = (struct link){ .took = T / 4 };
-    hold_until(TURN + 4 * T);
+    hold_until((struct link){ .took = T / 4 }, TURN + 4 * T);
     assert_true(on.unsure && on.least < 0);
     assert_true(zkr__lease_beat(&lease) > T / 10);
 }
@@ -783,8 +777,8 @@ TEST(where_the_gap_leaves_no_room_nothing_is_shared)
 TEST(the_writes_of_others_save_our_own)
 {
     for (int percent = 1; percent <= 30; percent++) {
-        on = (struct link){ .took = QUICK, .moves = T * percent / 100 };
-        hold_for_long();
+        hold_for_long(
+            (struct link){ .took = QUICK, .moves = T * percent / 100 });
         assert_int_equal(on.without, 0);
         assert_int_equal(writes_in(2 * T, TURN + 10 * T), 0);
     }
@@ -792,8 +786,7 @@ TEST(the_writes_of_others_save_our_own)
 
 TEST(where_nobody_writes_we_write_less_than_alone)
 {
-    on = (struct link){ .took = QUICK, .moves = 1000 * T };
-    hold_for_long();
+    hold_for_long((struct link){ .took = QUICK, .moves = 1000 * T });
     assert_int_equal(on.without, 0);
     assert_in_range(writes_in(TURN, TURN + 10 * T), 15, 32);
 }
@@ -803,11 +796,11 @@ TEST(a_link_that_turns_slow_ends_shared_evidence)
 {
     for (int part = 1; part <= 20; part++) {
         for (int run = 0; run < 20; run++) {
-            on = (struct link){ .turn = T / 3 * run / 20,
-                                .took = T * part / 120,
-                                .moves = T / 9,
-                                .random = run };
-            hold_until(TURN + 6 * T);
+            hold_until((struct link){ .turn = T / 3 * run / 20,
+                                      .took = T * part / 120,
+                                      .moves = T / 9,
+                                      .random = run },
+                       TURN + 6 * T);
             if (part <= 6)
                 assert_int_equal(on.without, 0);
             assert_true(on.without < 6 * T / STEP / 10);
@@ -819,8 +812,7 @@ TEST(a_link_that_turns_slow_ends_shared_evidence)
 TEST(a_beat_and_keepalives_carry_two_hops)
 {
     for (int64_t took = QUICK; took <= T / 20; took += S / 20) {
-        on = (struct link){ .took = took, .hops = 2 };
-        hold_for_long();
+        hold_for_long((struct link){ .took = took, .hops = 2 });
         assert_int_equal(on.without, 0);
     }
     begin_anew(0, 2, T / 80);

@@ -15,7 +15,6 @@ static struct zkr__list other;
 static struct item items[5];
 static struct item others[2];
 
-/* A list of the items 0, 1, ... */
 static void fill_with(struct zkr__list *l, struct item *all, int count)
 {
     zkr__list_init(l);

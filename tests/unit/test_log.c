@@ -11,8 +11,7 @@
 #include "base/log.h"
 #include "zk/fault.h"
 
-/* Long enough for a call that does not wait to return first. */
-#define TURNS 10000
+#define TURNS 10000 /* a call that does not wait returns before */
 
 static sem_t is_inside, may_return;
 static atomic_bool has_returned;

@@ -8,14 +8,11 @@
 #include "opened.h"
 #include "session/session.h"
 
-/* Nobody listens there. */
-#define REFUSED "127.0.0.1:1"
-/* An open that waits so long hangs. */
-#define FOREVER_MS 600000
+#define REFUSED    "127.0.0.1:1" /* nobody listens there */
+#define FOREVER_MS 600000        /* an open that waits so long hangs */
 
 FIXTURE(client_reset, NULL)
 
-/* What a callback was told. */
 struct told {
     atomic_int times;
     int error;

@@ -395,7 +395,6 @@ static int on_borrowed(zhandle_t *zh, void *user)
     return ZKR_OK;
 }
 
-/* Nothing is wrong any more. */
 static void give_the_rest(void)
 {
     given.made_at = "/lock";
@@ -550,7 +549,6 @@ TEST_ROWS(each_call_says_what_is_wrong, wrongs, w)
 
 /* -- timeouts -------------------------------------------------------------- */
 
-/* The servers are silent. */
 static int setup_silent(uint32_t reply_timeout_ms)
 {
     (void)setup_with(reply_timeout_ms);

@@ -178,7 +178,6 @@ TEST(start_does_not_depend_on_when_it_is_asked)
     assert_int_equal(start_of(), start);
 }
 
-/* There until the test ends. */
 static char *many(char c, int count)
 {
     char *text = (char *)(uintptr_t)textf("%*s", count, "");
@@ -216,7 +215,6 @@ TEST(nastiest_names_fit)
     (void)start_of();
 }
 
-/* A record of the greatest length is whole. */
 TEST(nothing_is_dropped_that_fits)
 {
     size_t longest = 0;
@@ -327,8 +325,6 @@ TEST(record_of_no_thread_names_none)
     assert_null(json_object_get(json, "tid"));
     ASSERT_NUMBER("pid", getpid());
 }
-
-/* --- what is read --- */
 
 static struct zkr__known_owner known;
 

@@ -35,7 +35,6 @@ static int wait_for(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
 }
 
-/* Runs it in a child, and returns what it returns. */
 static int forked(int (*body)(void))
 {
     pid_t pid = fork();
@@ -47,7 +46,7 @@ static int forked(int (*body)(void))
     return wait_for(pid);
 }
 
-/* The same, and the child is process 1. */
+/* The child is process 1. */
 static int forked_apart(int (*body)(void))
 {
     if (unshare(CLONE_NEWPID) != 0 &&

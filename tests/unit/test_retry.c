@@ -107,7 +107,6 @@ TEST(delays_grow_up_to_the_cap)
     }
 }
 
-/* Every delay between half and the whole is drawn, and no other. */
 TEST(jitter_is_between_half_and_whole)
 {
     struct zkr_retry p = load(ZKR_RETRY_EXPONENTIAL_INIT(25, 25, 0));

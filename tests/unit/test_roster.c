@@ -259,8 +259,6 @@ TEST(data_of_a_node_is_cut_and_nobody_is_an_empty_list)
     assert_int_equal(count, 0);
 }
 
-/* --- against the recipes --- */
-
 /* Returns the partner in a downgrade, or NULL. With a partner the recipe is not
  * asked whom it waits for. */
 static const struct zkr_participant *beside(const struct zkr_participant *p)

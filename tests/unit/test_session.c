@@ -362,7 +362,6 @@ TEST(so_many_reads_are_under_way_at_once)
     AWAIT(atomic_load(&answers) == size + 2);
 }
 
-/* It is in that state already. */
 TEST(a_connection_is_told_once)
 {
     AUTO(session) s = open_session(0);
