@@ -21,8 +21,7 @@ fi
 
 # Each one-liner of the document is compiled, with the arguments of the probe;
 # nothing is attached, which takes rights that a machine of tests may not have.
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/begin.sh"
 sed -n "s/^bpftrace -e '\(.*\)'$/\1/p" "$document" |
     sed "s|LIBRARY|$library|g" >"$tmp/all"
 count=0

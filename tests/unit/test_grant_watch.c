@@ -289,6 +289,7 @@ TEST(a_deletion_with_the_session_is_its_end)
     lost_by(ZKR_LOSS_EXPIRED, ZKR_LOSS_EXPIRED);
 }
 
+/* clang-format off */
 static const struct together {
     const char *name;
     void (*reasons[3])(void);
@@ -297,27 +298,21 @@ static const struct together {
 } together[] = {
     { "expired", { expires }, .loss = ZKR_LOSS_EXPIRED },
     { "refused", { is_refused }, .loss = ZKR_LOSS_CLOSED },
-    { "asked for, deleted",
-      { is_asked_for, is_deleted },
+    { "asked for, deleted", { is_asked_for, is_deleted },
       .loss = ZKR_LOSS_REVOKED },
-    { "asked for, expired",
-      { is_asked_for, expires },
+    { "asked for, expired", { is_asked_for, expires },
       .loss = ZKR_LOSS_EXPIRED },
-    { "asked for, refused",
-      { is_asked_for, is_refused },
+    { "asked for, refused", { is_asked_for, is_refused },
       .loss = ZKR_LOSS_CLOSED },
-    { "asked for, deleted, refused",
-      { is_asked_for, is_deleted, is_refused },
+    { "asked for, deleted, refused", { is_asked_for, is_deleted, is_refused },
       .loss = ZKR_LOSS_REVOKED },
-    { "asked for, deleted, expired",
-      { is_asked_for, is_deleted, expires },
-      .loss = ZKR_LOSS_EXPIRED,
-      .told = ZKR_LOSS_REVOKED },
-    { "deleted, refused",
-      { is_deleted, is_refused },
+    { "asked for, deleted, expired", { is_asked_for, is_deleted, expires },
+      .loss = ZKR_LOSS_EXPIRED, .told = ZKR_LOSS_REVOKED },
+    { "deleted, refused", { is_deleted, is_refused },
       .loss = ZKR_LOSS_DELETED },
     { "expired, refused", { expires, is_refused }, .loss = ZKR_LOSS_EXPIRED },
 };
+/* clang-format on */
 
 TEST_ROWS(reasons_together_make_one, together, t)
 {
