@@ -461,6 +461,8 @@ TEST_WITH(new_credentials_are_given_at_the_next_handshake,
     assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
     (void)pthread_getname_np(pthread_self(), name, sizeof(name));
     (void)pthread_setname_np(pthread_self(), client.thread);
+    client.log("...:ZOO_INFO@check_events@1: session establishment complete");
+    assert_int_equal(client.auths, 1);
     for (int i = 0; i < 2; i++)
         client.log("...:ZOO_INFO@check_events@1: initiated connection to "
                    "server 127.0.0.1:2181");
