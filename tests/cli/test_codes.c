@@ -248,23 +248,31 @@ static void add_rows(char *text)
         }
         row->code = code;
         PRINT(row->verb, "%.15s", verb);
-        row->command = strdup(command + 2);
+        row->command = command + 2;
         row_count++;
     }
 }
 
+/* A line that begins with a blank goes on with the row before it. */
 __attribute__((constructor)) static void read_table(void)
 {
+    static char *text;
     FILE *file = fopen(CODES, "re");
-    char text[2000];
+    size_t size = 0;
+    char *end;
 
-    while (file != NULL && fgets(text, sizeof(text), file) != NULL) {
-        text[strcspn(text, "\n")] = '\0';
-        if (text[0] >= '0' && text[0] <= '9')
-            add_rows(text);
-    }
-    if (file == NULL || fclose(file) != 0)
+    if (file == NULL || getdelim(&text, &size, '\0', file) < 0 ||
+        fclose(file) != 0)
         abort();
+    for (char *row = text; *row != '\0'; row = end) {
+        end = row;
+        do
+            end = strchr(end, '\n') + 1;
+        while (*end == ' ');
+        end[-1] = '\0';
+        if (row[0] >= '0' && row[0] <= '9')
+            add_rows(row);
+    }
 }
 
 TEST(each_code_of_the_manual_has_a_row)
@@ -319,8 +327,6 @@ static int begin(void)
 static int end(void)
 {
     admin_close(second);
-    for (size_t i = 0; i < row_count; i++)
-        free((char *)(uintptr_t)rows[i].command);
     return 0;
 }
 
