@@ -145,12 +145,18 @@ static bool retry_locked(struct zkr__op *op, int rc) ZKR__LOCKED
         return false;
     if (op->retry == ZKR__RETRY_UNDONE && outcome_of(rc) != ZKR__NOT_DONE)
         return false;
-    if (op->retry != ZKR__RETRY_POLICY)
+    if (op->retry == ZKR__RETRY_POLICY) {
+        if (!zkr__retry_next(policy, op->retries,
+                             (uint64_t)((now - op->started) / ZKR__MS),
+                             zkr__random(), &delay_ms))
+            return false;
+    } else {
+        /* The client pauses before it connects. Pauses that grew with each lost
+         * connection would keep a grant UNSURE on a good one. */
+        if (rc == ZKR_ZCONNECTIONLOSS || rc == ZKR_ZOPERATIONTIMEOUT)
+            op->retries = 0;
         delay_ms = zkr__retry_delay(policy, op->retries, zkr__random());
-    else if (!zkr__retry_next(policy, op->retries,
-                              (uint64_t)((now - op->started) / ZKR__MS),
-                              zkr__random(), &delay_ms))
-        return false;
+    }
     s->counters.retries++;
     op->retries++;
     if (op->retry == ZKR__RETRY_UNDONE)

@@ -82,6 +82,19 @@ TEST(each_request_has_repetitions_of_its_own)
     give_back(granted(&outcome));
 }
 
+/* The pauses of a check grew with each lost connection, so a grant could be
+ * UNSURE for two seconds on a good one (sim --recipe unfair --seed 41900). */
+TEST(lost_connections_let_no_pause_grow)
+{
+    open_with(ZKR_RETRY_EXPONENTIAL_INIT(1, 1000 * PATIENCE_S, 0));
+    zkr_grant *g = acquire(m);
+    client_answers_times(ZKR__ZK_CHECK, ZKR_ZCONNECTIONLOSS, 25);
+    ok(zkr_grant_verify(g, 1000 * PATIENCE_S));
+    client_answers_times(ZKR__ZK_CHECK, ZKR_ZOPERATIONTIMEOUT, 25);
+    ok(zkr_grant_verify(g, 1000 * PATIENCE_S));
+    give_back(g);
+}
+
 /* -- one before another ---------------------------------------------------- */
 
 static void note(int rc, const struct zkr_reply *reply, void *user)
