@@ -206,27 +206,39 @@ TEST(a_finding_was_there_both_times)
  * an hour behind, it had no doubt. */
 TEST(a_wrong_clock_is_said_and_no_age_is_judged)
 {
-    static const char *const cases[][2] = {
-        { "OTHER_CLOCK_S=3630",
-          "the clock of this machine is 1h00m ahead of those of the servers" },
-        { "OTHER_CLOCK_S=-3630",
-          "the clock of this machine is 1h00m behind those of the servers" },
+    static const struct {
+        const char *clock;
+        const char *option; /* without --older it is a day */
+        int code;
+        const char *has, *lacks;
+    } cases[] = {
+        { "OTHER_CLOCK_S=3630", "--older=10m", 82,
+          "the clock of this machine is 1h00m ahead of those of the servers",
+          "old-holder" },
+        { "OTHER_CLOCK_S=-3630", "--older=10m", 82,
+          "the clock of this machine is 1h00m behind those of the servers",
+          "old-holder" },
+        { "OTHER_CLOCK_S=60", "--older=10m", 82, " ahead of those",
+          "old-holder" },
+        { "OTHER_CLOCK_S=7", "--older=3s", 1, "old-holder", "clock" },
+        { "OTHER_CLOCK_S=82800", "--no-4lw", 0, "0 findings", "old-holder" },
+        { "OTHER_CLOCK_S=90000", "--no-4lw", 1, "old-holder", "clock" },
     };
 
     struct cli cli;
 
     (void)look_make(admin, in_root("lock/lock-0000000000"), "hostC:5",
                     ZOO_EPHEMERAL);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < COUNT(cases); i++) {
         cli_start(&cli, "/usr/bin/env",
                   (const char *const[]){
-                      cases[i][0], "ASAN_OPTIONS=verify_asan_link_order=0",
+                      cases[i].clock, "ASAN_OPTIONS=verify_asan_link_order=0",
                       "LD_PRELOAD=" PRELOADS, LOCKCTL, "doctor", "--servers",
-                      server_hosts(the_server), "--confirm", "50ms", "--older",
-                      "10m", look_root, NULL });
-        assert_int_equal(cli_end(&cli), 82);
-        assert_lacks(cli_said(&cli), "old-holder");
-        assert_has(cli_said(&cli), cases[i][1]);
+                      server_hosts(the_server), "--confirm", "50ms",
+                      cases[i].option, look_root, NULL });
+        assert_int_equal(cli_end(&cli), cases[i].code);
+        assert_lacks(cli_said(&cli), cases[i].lacks);
+        assert_has(cli_said(&cli), cases[i].has);
     }
 }
 

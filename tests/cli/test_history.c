@@ -354,6 +354,17 @@ static const struct row {
       "2:/p/locks/#1 2 0 5 released; 1:/p/locks/#0 1 0 6 released claim; "
       "1:/p/leases/#l1 1 6 0 there token 4 seen 4; "
       "2:/p/leases/#l0 3 3 0 there | 1-6 known 1-6" },
+    { "a_later_claim_that_gives_up_has_led_to_no_lease",
+      "1+/p/locks/#0;1+/p/leases/#l0;1+/p/locks/#1;1-/p/locks/#1;"
+      "1-/p/locks/#0",
+      "1:/p/locks/#1 3 0 4 released; 1:/p/locks/#0 1 0 5 released claim; "
+      "1:/p/leases/#l0 1 5 0 there token 2 seen 2 | 1-5 known 1-5" },
+    { "a_lease_is_not_that_of_an_earlier_permit",
+      "1+/p/locks/#0;1+/p/locks/#1;1+/p/leases/#l0;1-/p/locks/#0;"
+      "1+/p/leases/#l1;1-/p/locks/#1",
+      "1:/p/locks/#0 1 0 4 released claim; 1:/p/locks/#1 2 0 6 released claim; "
+      "1:/p/leases/#l1 2 6 0 there token 5 seen 5; "
+      "1:/p/leases/#l0 1 5 0 there token 3 seen 3 | 1-6 known 1-6" },
     { "a_claim_that_is_broken_has_led_to_no_lease",
       "1+/p/locks/#0;1+/p/leases/#l0;7-/p/locks/#0",
       "1:/p/locks/#0 1 0 3 deleted by 7; 1:/p/leases/#l0 2 3 0 there | "
@@ -399,6 +410,10 @@ static const struct row {
       "@80;2+/l/#8;*80 /l:16:0 /l/#7:17:1 /l/#8:80:2;3+/l/#9",
       "3:/l/#9 81 0 0 there; 2:/l/#8 80 0 0 there; "
       "1:/l/#7 17 80 0 there seen 80 \"him\" before | 80-81 known 80-81" },
+    { "a_snapshot_has_what_its_transaction_has_made",
+      "@80;*79 /l/#7:79:1;2+/l/#8;1-/l/#7",
+      "1:/l/#7 79 80 81 released seen 80 \"him\" before; "
+      "2:/l/#8 80 81 0 there | 80-81 known 80-81" },
     { "a_node_with_a_time_to_live_is_of_no_session",
       "@80;*79 /l/#7:17:-72057594037926936;2+/l/#8",
       "2:/l/#8 80 0 0 there; "

@@ -223,6 +223,10 @@ TEST(locks_are_sorted_by_each_column)
     shown_is("cab"); /* behind those with a holder */
     top.sort = TOP_STATE;
     shown_is("cab");
+    top.reversed = true; /* not the order of equals */
+    shown_is("abc");
+    top.sort = TOP_KIND;
+    shown_is("cab");
 }
 
 TEST(keys_change_the_order)
@@ -263,10 +267,10 @@ TEST(the_filter_is_part_of_a_lock_or_holder)
     press("/payroll");
     shown_is("b");
     press_key('\033');
-    press("//c");
+    press("//C");
     press_key('\r');
     shown_is("c");
-    line_is(2, "sorted by LOCK, 1 with \"/c\"$");
+    line_is(2, "sorted by LOCK, 1 with \"/C\"$");
     line_is(23, "q quit");
     press_key('\033');
     shown_is("abc");
@@ -315,6 +319,13 @@ TEST(owners_are_listed_by_their_locks)
     line_is(23, "q back");
     press_key('/');
     line_is(23, "q back");
+    look(1000, "/a", "a1H b2", "/b", "a1H b2", NULL);
+    struct scan scan = top.scan;
+    top.scan = (struct scan){ .locks = NULL };
+    scan.locks[0].items[0].age_ms = 7000;
+    scan.locks[0].longest_wait_ms = 5000;
+    top_take(&top, &scan);
+    line_is(4, "host-a:40 job 2 <=7.0s 2 5.0s$");
 }
 
 /* Characters, not bytes, are taken back. */
@@ -447,6 +458,9 @@ TEST(enter_shows_the_queue)
 {
     look(3000, "/c", "d1H e2 f3 x4F", NULL);
     press_key('\r');
+    top.scan.locks[0].cut = true;
+    line_is(1, "/c mutex (zkrecipes) held 3+ in the queue$");
+    top.scan.locks[0].cut = false;
     line_is(1, "/c mutex (zkrecipes) held 3 in the queue");
     line_is(3, "POS STATE OWNER LABEL SESSION SINCE BLOCKED-BY TOKEN");
     line_is(4, "0 HELD host-d:43 job - 0xa3 <=3.0s - 1");
@@ -506,6 +520,7 @@ TEST(an_old_picture_says_so)
     line_is(1, "looking...");
     look_at_three(1000);
     top.now_ms += 5000;
+    line_is(0, "zk-lockctl top connected 00:16:41Z");
     line_is(2, "sorted by LOCK");
     top.is_connected = false;
     top.state = "connection lost";
@@ -535,6 +550,8 @@ TEST(help_is_one_key_away_and_back)
     line_is(23, "q back");
     press("qhq");
     line_is(1, "/a mutex");
+    press("q?");
+    line_is(23, "q back");
     press("q");
     assert_int_equal(top_press(&top, 'q'), TOP_QUIT);
 }
@@ -555,6 +572,8 @@ TEST(data_of_others_is_escaped)
     line_is(4, "/\\x1B]0;x\\x07 mutex zkrecipes held");
     press_key('\r');
     line_is(1, "/\\x1B]0;x\\x07 mutex");
+    resize(50, 24); /* its end counts */
+    line_is(1, "...;x\\x07 mutex (zkrecipes) held 1 in the queue$");
     for (int i = 0; i < top.height; i++)
         assert_null(strchr(lines[i].text, '\033'));
     assert_has(lines[4].text, "\\x1B[2J");

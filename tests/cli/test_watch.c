@@ -344,6 +344,24 @@ TEST(an_empty_directory_goes_and_nothing_is_missed)
     end(SIGTERM);
 }
 
+static void make_below(const char *lock, const char *name)
+{
+    (void)look_make(admin, textf("%s/%s", lock, name), "x", 0);
+}
+
+/* It had a node that came after the last list. */
+TEST(a_directory_that_goes_with_what_was_in_it_is_told)
+{
+    watch("table");
+    assert_int_equal(kill(c.pid, SIGSTOP), 0);
+    wait_process_state(c.pid, 'T');
+    make_below(path, "x-lock-4000000000");
+    assert_int_equal(admin_delete_tree(admin, path), ZOK);
+    assert_int_equal(kill(c.pid, SIGCONT), 0);
+    cli_wait_said(&c, textf(" missed   %s nobody knows how many nodes", path));
+    end(SIGTERM);
+}
+
 /* --- faults --- */
 
 /* Wait until it has noticed that no server answers, between two looks or in the
@@ -420,11 +438,6 @@ static void use_a_permit(const char *semaphore)
     make_node(semaphore, "leases/x-lease-", lease);
     assert_int_equal(admin_delete(admin, claim), ZOK);
     assert_int_equal(admin_delete(admin, lease), ZOK);
-}
-
-static void make_below(const char *lock, const char *name)
-{
-    (void)look_make(admin, textf("%s/%s", lock, name), "x", 0);
 }
 
 /* The first line that names the old lease says that it holds, and nothing was
