@@ -172,6 +172,8 @@ TEST(a_limit_of_show_does_not_change_the_count)
 {
     LOOK(0, "show --no-4lw --limit 5 %s", queue);
     assert_has(look_out, textf("%d in the queue, 5 shown\n", queued));
+    LOOK(0, "show --no-4lw %s", queue);
+    assert_lacks(look_out, " shown");
     LOOK(0, "show --limit 5 -o json %s", queue);
     assert_string_equal(
         look_jq(".kind, (.items[0] | .waiters, (.queue | length), .cut)"),

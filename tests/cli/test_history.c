@@ -418,6 +418,13 @@ static const struct row {
       "@80;*79 /l/#7:17:-72057594037926936;2+/l/#8",
       "2:/l/#8 80 0 0 there; "
       "0:/l/#7 17 80 0 there seen 80 \"him\" before | 80-80 known 80-80" },
+    { "so_is_a_container",
+      "@80;*79 /l/#7:17:-9223372036854775808;2+/l/#8",
+      "2:/l/#8 80 0 0 there; "
+      "0:/l/#7 17 80 0 there seen 80 \"him\" before | 80-80 known 80-80" },
+    { "a_snapshot_of_long_before_tells_nothing",
+      "@80;*50 /l/#7:17:1;2+/l/#8",
+      "2:/l/#8 80 80 0 there unsure | 80-80 known lacks" },
     /* Servers write a snapshot while they go on. */
     { "what_is_later_than_a_snapshot_was_not_there_before",
       "@80;*79 /l/#3:82:2;1+/m/#0;1+/m/#1;2+/l/#3;*82 /l/#3:82:2",
@@ -479,7 +486,12 @@ TEST(who_holds_does_not_begin_again)
 
     assert_non_null(s);
     assert_int_equal(stay_held_for(s, 0), -1);
+    assert_int_equal(stay_waited_for(s, 105), -1);
     s->queued_ms = 90;
+    assert_int_equal(stay_waited_for(s, 105), 15);
+    s->ended_ms = 96;
+    assert_int_equal(stay_waited_for(s, 105), 6);
+    s->ended_ms = 0;
     stay_hold(s, 100, false);
     stay_hold(s, 120, true);
     assert_int_equal(s->held_ms, 100);
@@ -583,6 +595,38 @@ TEST(unknown_transactions_are_counted)
     assert_said("1:/l/#0 1 1 0 there | 1-5 known 1-5 strange 3", names);
 }
 
+/* Of each type that servers write. */
+TEST(known_transactions_are_not_strange)
+{
+    static const int32_t creates[] = { TXN_CREATE, TXN_CREATE2,
+                                       TXN_CREATE_CONTAINER, TXN_CREATE_TTL };
+    static const int32_t others[] = { TXN_CREATE_SESSION, TXN_SET_ACL,
+                                      TXN_CHECK, TXN_DELETE,
+                                      TXN_DELETE_CONTAINER };
+
+    for (size_t i = 0; i < COUNT(creates); i++) {
+        txn(1, 1, creates[i]);
+        out_create(&out, textf("/l/lock-000000000%d", (int)i), "me", false);
+        log_put(file, &out);
+    }
+    txn(1, 1, TXN_CREATE); /* without data, and ACLs */
+    out_text(&out, "/m/lock-0000000000");
+    out_number(&out, -1, 4);
+    out_number(&out, 0, 4);
+    out_number(&out, 0, 1);
+    log_put(file, &out);
+    for (size_t i = 0; i < COUNT(others); i++) {
+        txn(1, 1, others[i]);
+        out_text(&out, textf("/l/lock-000000000%d", i == 4));
+        log_put(file, &out);
+    }
+    play();
+    assert_said("0:/l/#0 1 1 9 gone by 1; 0:/l/#1 2 9 10 gone by 1; "
+                "0:/m/#0 5 5 0 there \"\"; 0:/l/#3 4 0 0 there; "
+                "0:/l/#2 3 10 0 there | 1-10 known 1-10",
+                names);
+}
+
 /* --- files --- */
 
 /* Only its checksum is wrong, so all of it was read; or it is cut; or the
@@ -616,6 +660,25 @@ TEST(a_damaged_snapshot_is_not_believed)
 }
 
 /* Such snapshots were once said to be none of the server. */
+TEST(snapshots_are_read_in_their_order)
+{
+    static const char *const files[] = { "snapshot.52", "snapshot.4f",
+                                         "log.1" };
+    struct player nobody = { .txn = NULL };
+
+    write_log((char[]){ "@80;*82 /l/#7:17:1;*79 /l/#7:17:1;2+/l/#8" });
+    assert_int_equal(fflush(file), 0);
+    for (size_t i = 0; i < COUNT(files); i++) {
+        /* alone they tell nothing, which is no error */
+        assert_int_equal(txnlogs_play(&logs, &nobody), 0);
+        assert_int_equal(txnlogs_add(&logs, in_dir(files[i])), 0);
+    }
+    play();
+    assert_said("2:/l/#8 80 0 0 there; 1:/l/#7 17 80 0 there seen 80 \"him\" "
+                "before | 80-80 known 80-80",
+                names);
+}
+
 TEST(a_compressed_snapshot_is_named_with_the_cause)
 {
     static const char *const heads[][2] = {

@@ -117,7 +117,8 @@ static const struct row {
       { { .make = "a lock/lock-0000000000|a lock/lock-0000000001|"
                   "a lock/lock-0000000002|a lock/lock-0000000003",
           .words = "show --limit 2 R/lock",
-          .has = { "only 2 of 4 children are listed" } } } },
+          .has = { "4 in the queue, 2 shown\n",
+                   "only 2 of 4 children are listed" } } } },
     { "a_queue_has_all_columns",
       { { .make = "a lock/_c_" UUID "-lock-0000000000 " LABELLED "|p lock/" HEX
                   "__lock__0000000001 hostB:77|p lock/notes x",
@@ -146,10 +147,14 @@ static const struct row {
           .lacks = "DANGER" } } },
     { "what_a_lock_is_worth_a_word",
       { { .make = "a c/_c_" UUID "-lock-0000000000 10.0.0.1|p c/notes|"
-                  "a unfair/holder me|p p/" HEX "__lock__0000000004 hostA:123",
+                  "a unfair/holder me|a u/_c_" UUID
+                  "-lock-0000000000 __REVOKE__|p u/notes|p p/" HEX
+                  "__lock__0000000004 hostA:123",
           .words = "show --no-4lw R/c",
           .has = { "c mutex (curator) held 1 in the queue, 1 foreign\n",
                    "Curator counts foreign children (1)" } },
+        { .words = "show --no-4lw R/u",
+          .has = { "Curator counts foreign children (1)" } },
         { .words = "show --no-4lw R/unfair",
           .has = { "a waiter for an unfair mutex has no node" },
           .lacks = "Curator counts" },

@@ -274,6 +274,11 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
     assert_int_equal(sum().unknown, 0);
     cli_wait_said_often(&c, "\"event\":\"resync\"", 4);
     end(SIGTERM);
+    assert_in_range(text_count(cli_said(&c), "waiting for it"), 4, 12);
+    assert_string_equal(
+        jq(c.output, "-n -R '[inputs | fromjson? | select(.event == \"resync\")"
+                     " | .last_look < .at] | all'"),
+        "true");
 }
 
 /* Each permit is a claim in the queue, then a lease. A lease that was only seen
@@ -352,14 +357,21 @@ static void make_below(const char *lock, const char *name)
 /* It had a node that came after the last list. */
 TEST(a_directory_that_goes_with_what_was_in_it_is_told)
 {
-    watch("table");
-    assert_int_equal(kill(c.pid, SIGSTOP), 0);
-    wait_process_state(c.pid, 'T');
-    make_below(path, "x-lock-4000000000");
-    assert_int_equal(admin_delete_tree(admin, path), ZOK);
-    assert_int_equal(kill(c.pid, SIGCONT), 0);
-    cli_wait_said(&c, textf(" missed   %s nobody knows how many nodes", path));
-    end(SIGTERM);
+    static const char *const cases[][2] = {
+        { "table", " nobody knows how many nodes came and went unseen\n" },
+        { "jsonl", "\"missed\":null" },
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        watch(cases[i][0]);
+        assert_int_equal(kill(c.pid, SIGSTOP), 0);
+        wait_process_state(c.pid, 'T');
+        make_below(path, "x-lock-4000000000");
+        assert_int_equal(admin_delete_tree(admin, path), ZOK);
+        assert_int_equal(kill(c.pid, SIGCONT), 0);
+        cli_wait_said(&c, cases[i][1]);
+        end(SIGTERM);
+    }
 }
 
 /* --- faults --- */
