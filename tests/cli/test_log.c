@@ -318,6 +318,41 @@ TEST(text_of_others_is_escaped)
     }
 }
 
+/* The request of a client has a number. */
+static void end_session(int64_t session, int32_t cxid, int64_t zxid)
+{
+    out_txn(&record, session, cxid, zxid, 1000000000000 + zxid * 1000, -11);
+    log_put(made, &record);
+}
+
+TEST(each_ending_has_a_word)
+{
+    static const char lines[] =
+        "TOKEN ENDED\n1 session closed\n2 session closed\n4 session expired\n"
+        "7 session expired\n9 still held\n10 deleted by 0x8\n11 still waits\n";
+
+    made = log_begin(cli_file("log.1"));
+    put_by(1, 1, TXN_CREATE, "/l/lock-0000000001", "me");
+    put_by(2, 2, TXN_CREATE, "/l/lock-0000000002", "me");
+    end_session(2, 1, 3);
+    put_by(3, 4, TXN_CREATE, "/l/lock-0000000003", "me");
+    end_session(3, 0, 5);
+    end_session(1, 1, 6);
+    put_by(4, 7, TXN_CREATE, "/l/lock-0000000004", "me");
+    end_session(4, 0, 8);
+    for (int i = 5; i <= 7; i++)
+        put_by(i, 4 + i, TXN_CREATE, textf("/l/lock-000000000%d", i), "me");
+    put_by(8, 12, TXN_DELETE, "/l/lock-0000000006", NULL);
+    log_end(made);
+    LOOK(0, "log --from %s --waiters --columns TOKEN,ENDED /l",
+         cli_file("log.1"));
+    assert_string_equal(look_squeezed(), lines);
+    LOOK(0, "log --from %s --waiters -o json /l", cli_file("log.1"));
+    assert_string_equal(look_jq("[.items[].ended] | join(\" \")"),
+                        "session_closed session_closed session_expired "
+                        "session_expired present deleted present");
+}
+
 /* They are held for 1, 3, 5... seconds; one lock also by somebody before them,
  * whose wait is not known. */
 TEST(of_a_hundred_holds_one_is_longer_than_p99)
