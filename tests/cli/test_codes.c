@@ -139,6 +139,7 @@ static void make_world(void)
     (void)setenv("L", LOCKCTL, 1);
     (void)setenv("MANUAL", MANUAL, 1);
     (void)setenv("COMMAND", COMMAND, 1);
+    (void)setenv("PRELOADS", PRELOADS, 1);
     (void)setenv("VERSION", ZKR_VERSION_STRING, 1);
     (void)setenv("R", root, 1);
     (void)setenv("D", cli_file("."), 1);
