@@ -108,7 +108,9 @@ TEST(a_server_that_does_not_tell_is_named_also_without_a_lock)
     assert_int_equal(ensemble_start(3, NULL, &e), SERVER_OK);
     struct server *one = ensemble_server(e, ensemble_leader(e) == 0);
     server_pause(one);
+    struct stopwatch *w = stopwatch_start();
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 82);
+    assert_true(stopwatch_says(w, 2000, SOON_MS));
     assert_has(look_err, textf("%s does not answer", server_hosts(one)));
     server_kill9(one);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 82);
