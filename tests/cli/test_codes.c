@@ -149,6 +149,7 @@ static void make_world(void)
 
 /* --- the codes --- */
 
+/* jq -e takes nothing for the truth. */
 static const char functions[] =
     "says() { local text=$1 code; shift; \"$@\" >$D/said 2>&1; code=$?; "
     "cat $D/said; grep -qF -e \"$text\" $D/said || return 99; return $code; }; "
@@ -156,6 +157,9 @@ static const char functions[] =
     "cat $D/out $D/said; [ ! -s $D/out ] && [ $(wc -l <$D/said) = 1 ] && "
     "grep -q ^zk-lockctl $D/said && grep -qF -e \"$text\" $D/said || "
     "return 99; return $code; }; "
+    "jq() { local text code; text=$(command jq \"$@\"); code=$?; "
+    "[ -z \"$text\" ] || printf '%s\\n' \"$text\"; "
+    "[[ $1 != -e* || -n $text ]] && return $code; }; "
     "fits() { local f; f=$(tee $D/fits | jq -r --slurpfile schema '" SCHEMA
     "' --arg definition $1 -f '" SCHEMA_CHECK "') && [ -s $D/fits ] && "
     "[ -z \"$f\" ] || { echo \"$f\"; return 1; }; }; "
