@@ -81,6 +81,7 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     assert_int_equal(ensemble_start(3, &opts, &e), SERVER_OK);
     const char *one = server_hosts(ensemble_server(e, 0));
     const char *twice = textf("%s,%s", one, one);
+    assert_int_equal(doctor_on(one, false), 0); /* no lock, no client */
     START_CLI(&holder, "run", "--servers", server_hosts(ensemble_server(e, 1)),
               "--session-timeout", "60s", in_root("lock"), COMMAND, "signals");
     cli_wait_said(&holder, "ready\n");
