@@ -80,6 +80,21 @@ static void errors_say_what_and_why(const zkr::session &session)
     REQUIRE(is(ZKR_EPENDING, std::errc::operation_in_progress));
     REQUIRE(is(ZKR_ZNOAUTH, std::errc::permission_denied));
     REQUIRE(is(ZKR_ZNODEEXISTS, std::errc::file_exists));
+    REQUIRE(is(ZKR_ZBADARGUMENTS, std::errc::invalid_argument));
+    REQUIRE(is(ZKR_ENOMEM, std::errc::not_enough_memory));
+    REQUIRE(is(ZKR_EUNREACHABLE, std::errc::timed_out));
+    REQUIRE(is(ZKR_ZOPERATIONTIMEOUT, std::errc::timed_out));
+    REQUIRE(is(ZKR_ECLOSED, std::errc::not_connected));
+    REQUIRE(is(ZKR_EREFUSED, std::errc::connection_refused));
+    REQUIRE(is(ZKR_EPROTO, std::errc::protocol_error));
+    REQUIRE(is(ZKR_ENOTZK, std::errc::protocol_error));
+    REQUIRE(is(ZKR_EOVERFLOW, std::errc::value_too_large));
+    REQUIRE(is(ZKR_EDAMAGED, std::errc::bad_message));
+    REQUIRE(is(ZKR_ENOTSUP, std::errc::not_supported));
+    REQUIRE(is(ZKR_ZUNIMPLEMENTED, std::errc::not_supported));
+    REQUIRE(is(ZKR_ZCONNECTIONLOSS, std::errc::connection_reset));
+    REQUIRE(is(ZKR_ZAUTHFAILED, std::errc::permission_denied));
+    REQUIRE(is(ZKR_ZNOTEMPTY, std::errc::directory_not_empty));
 
     const zkr::error loss(ZKR_ZCONNECTIONLOSS, "here");
 
@@ -87,6 +102,49 @@ static void errors_say_what_and_why(const zkr::session &session)
     REQUIRE(loss.what() ==
             std::string("here: ") + zkr_strerror(loss.code().value()));
     REQUIRE(zkr::error(ZKR_ELOST).is_session_over());
+}
+
+// Options that are handed on are refused when their size is none.
+template <class Opts> static Opts unsized()
+{
+    Opts opts{};
+
+    opts.size = 1;
+    return opts;
+}
+
+static void options_are_handed_on(const zkr::session &session,
+                                  const std::string &path, zkr::mutex &mutex)
+{
+    const auto lock = unsized<zkr_lockable_opts>();
+    const auto barrier = unsized<zkr_barrier_opts>();
+    const auto how = unsized<zkr_acquire_opts>();
+    zkr::semaphore permits(session, path, 2);
+    zkr::transaction txn(session);
+
+    GIVES(ZKR_EINVAL, zkr::session("zk", unsized<zkr_session_opts>()));
+    GIVES(ZKR_EINVAL, zkr::mutex(session, path, lock));
+    GIVES(ZKR_EINVAL, zkr::recursive_mutex(session, path, lock));
+    GIVES(ZKR_EINVAL, zkr::semaphore(session, path, 1, lock));
+    GIVES(ZKR_EINVAL, zkr::multi_lock(session, lock));
+    GIVES(ZKR_EINVAL, zkr::multi_lock(session).add(mutex, how));
+    GIVES(ZKR_EINVAL, zkr::barrier(session, path, barrier));
+    GIVES(ZKR_EINVAL, zkr::double_barrier(session, path, 1, barrier));
+    GIVES(ZKR_EINVAL,
+          zkr::leader(
+              session, path, [](auto...) {}, unsized<zkr_leader_opts>()));
+    GIVES(ZKR_EINVAL, zkr::watch(
+                          session, path, ZKR_WATCH_DATA, [](auto...) {},
+                          unsized<zkr_watch_opts>()));
+    GIVES(ZKR_EINVAL, zkr::fence(unsized<zkr_fence_opts>()));
+    GIVES(ZKR_EINVAL, zkr::transaction(session, unsized<zkr_txn_opts>()));
+    GIVES(ZKR_EINVAL, txn.create(path, "", unsized<zkr_create_opts>()));
+    GIVES(ZKR_EINVAL, mutex.acquire(how));
+    GIVES(ZKR_EINVAL, mutex.acquire_for(9s, how));
+    GIVES(ZKR_EINVAL, mutex.acquire_async(
+                          9s, [](auto...) {}, how));
+    GIVES(ZKR_EINVAL, permits.acquire_all_async(
+                          9s, [](auto...) {}, how));
 }
 
 static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
@@ -207,6 +265,8 @@ static void readers_share(const zkr::session &session, const std::string &path)
     {
         const std::shared_lock first(lock);
         const std::shared_lock second(other, 60s);
+        const std::shared_lock third(other,
+                                     std::chrono::steady_clock::now() + 60s);
 
         REQUIRE(lock.held_shared().is_held() && other.held_shared().is_held());
         REQUIRE(!in_another_thread([&] { return other.try_lock_for(5ms); }));
@@ -253,6 +313,31 @@ static void a_reentrant_lock_is_its_threads(const zkr::session &session,
     REQUIRE(lock.held().is_held());
     lock.unlock();
     GIVES(ZKR_ENOTHELD, lock.unlock());
+
+    // Of the first of two releases nobody is told.
+    auto word = std::make_shared<int>(0);
+    const std::weak_ptr<int> alive = word;
+    const zkr::grant first = lock.acquire();
+    zkr::grant again = lock.acquire();
+
+    again.release_async([word = std::move(word)](std::error_code) {});
+    REQUIRE(alive.expired() && first.is_held());
+}
+
+static void a_lock_stays(const zkr::session &session, const std::string &path)
+{
+    zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+    opts.retain_ms = 600000;
+    zkr::mutex mutex(session, path + "-stays", opts);
+    zkr::grant first = mutex.acquire();
+    first.release();
+    zkr::grant second = mutex.acquire();
+
+    REQUIRE(first.handoff() == 0 && second.handoff() == 1);
+    REQUIRE(second.token() == first.token());
+    second.release();
+    mutex.give_back();
+    REQUIRE(mutex.acquire().token() > first.token());
 }
 
 static void a_lock_can_be_moved(const zkr::session &session,
@@ -323,6 +408,9 @@ static void a_program_reads_and_writes(const zkr::session &session,
 
     REQUIRE(session.children(node, 9s).names().size() == 1);
     REQUIRE(child == node + "/" + session.children(node, 9s).names()[0]);
+    GIVES(ZKR_ZBADVERSION, session.remove(child, 7, 9s));
+    GIVES(ZKR_ZBADVERSION,
+          zkr::transaction(session).remove(child, 7).commit(9s));
     session.remove(child, ZKR_ANY_VERSION, 9s);
 
     std::promise<std::string> promise;
@@ -373,6 +461,7 @@ static void writes_are_guarded(const zkr::session &session,
                        }));
     REQUIRE(promise.get_future().get() == ZKR_ZBADVERSION);
     REQUIRE(stale.failed() == 1);
+    GIVES(ZKR_ZBADVERSION, grant.guarded_remove(node + "/child", 7, 9s));
     grant.guarded_remove(node + "/child", ZKR_ANY_VERSION, 9s);
     grant.release();
     GIVES(ZKR_ENOTHELD, grant.guarded_set(node, "late", -1, 9s));
@@ -393,6 +482,7 @@ static void a_watch_lasts(const zkr::session &session, const std::string &path)
                 seen.set_value();
         }));
 
+    GIVES(ZKR_EINVAL, watch.set_pause({}));
     watch.set_pause(1ms);
     session.set(node, "1", 0, 9s);
     session.set(node, "2", 1, 9s);
@@ -462,6 +552,16 @@ static void a_leader_writes_in_its_term(const zkr::session &session,
     zkr::leader moved = std::move(leader);
     moved.leave();
     REQUIRE(lost.get_future().get() > 0 && moved.stats().grants == 1);
+
+    zkr::leader next(session, path + "-leader", [](auto...) {});
+    zkr::leader last(session, path + "-leader", [](auto...) {});
+
+    next.campaign();
+    REQUIRE(next.wait_for(60s));
+    last.campaign();
+    REQUIRE(!last.wait_for(5ms) && !last.wait_for(zkr::at_once()));
+    next.leave_async();
+    REQUIRE(!next.is_leader() && last.wait_for(60s));
 }
 
 static void permits_and_several_locks(const zkr::session &session,
@@ -555,6 +655,9 @@ static void lines_are_logged(const zkr::session &session, const char *hosts)
     REQUIRE(*alive.lock() > 0);
     zkr::log_to(nullptr);
     REQUIRE(alive.expired());
+    zkr::log_to(ZKR_LOG_ERROR, [](auto...) { std::abort(); });
+    zkr::session(hosts).close();
+    zkr::log_to(nullptr);
 
     REQUIRE(session.stuck_handles() == 0);
     const int code =
@@ -564,7 +667,8 @@ static void lines_are_logged(const zkr::session &session, const char *hosts)
     REQUIRE(code == 1 || code == ZKR_ENOTSUP);
 }
 
-static void claims_need_no_thread(zkr::mutex &mutex, zkr::mutex &other)
+static void claims_need_no_thread(const zkr::session &session,
+                                  zkr::mutex &mutex, zkr::mutex &other)
 {
     zkr::grant first = mutex.acquire();
     std::promise<std::error_code> cancelled;
@@ -579,6 +683,20 @@ static void claims_need_no_thread(zkr::mutex &mutex, zkr::mutex &other)
                         }));
     request.cancel();
     REQUIRE(cancelled.get_future().get() == std::errc::operation_canceled);
+
+    std::promise<std::error_code> late;
+    std::promise<std::error_code> given_up;
+    zkr::mutex third = zkr::mutex(session, other.path());
+
+    third.acquire_async(5ms, movable([&](std::error_code code, zkr::grant) {
+                            late.set_value(code);
+                        }));
+    REQUIRE(late.get_future().get() == std::errc::timed_out);
+    third.acquire_async({}, movable([&](std::error_code code, zkr::grant) {
+                            given_up.set_value(code);
+                        }));
+    third.cancel();
+    REQUIRE(given_up.get_future().get() == std::errc::operation_canceled);
     first.release();
     REQUIRE(granted.get_future().get() > first.token());
 }
@@ -613,6 +731,7 @@ static void counters_barriers_and_fences(const zkr::session &session,
     REQUIRE(counter.add(5, 9s) == 5);
     REQUIRE(counter.compare_and_set(5, 7, 9s) == 5);
     counter.set(9, counter.read(9s).second, 9s);
+    GIVES(ZKR_ZBADVERSION, counter.set(1, 77, 9s));
     REQUIRE(counter.read(9s).first == 9);
 
     zkr::barrier barrier(session, path + "-barrier");
@@ -625,6 +744,7 @@ static void counters_barriers_and_fences(const zkr::session &session,
     zkr::double_barrier member(session, path + "-double", 2);
     zkr::double_barrier other(session, path + "-double", 2);
 
+    REQUIRE(!member.enter_for(5ms) && !member.enter_for(zkr::at_once()));
     std::thread second(
         [&] { REQUIRE(other.enter_for({}) && other.leave_for({})); });
     REQUIRE(member.enter_for(60s) && member.leave_for(60s));
@@ -637,7 +757,13 @@ static void counters_barriers_and_fences(const zkr::session &session,
     unfair.unlock();
     mutex.lock();
     {
-        const zkr::fence_section section(fence, mutex.held().token(), 0);
+        const auto token = mutex.held().token();
+        const zkr::fence_section section(fence, token, 0);
+
+        REQUIRE(in_another_thread([&] {
+            return code_of([&] { zkr::fence_section(fence, token, 0, 5ms); }) ==
+                   ZKR_ETIMEDOUT;
+        }));
     }
     REQUIRE(fence.highest() == mutex.held().token());
     GIVES(ZKR_ESTALE, fence.accept(fence.highest() - 1));
@@ -769,6 +895,8 @@ int main(int argc, char **argv)
         the_next_waits_for_the_unlock_of_a_lost_lock(session, mutex);
         a_reentrant_lock_is_its_threads(session, path);
         readers_share(session, path);
+        a_lock_stays(session, path);
+        options_are_handed_on(session, path, mutex);
         a_lock_can_be_moved(session, path);
         locks_and_sessions_count(session, path);
         a_wait_of_nothing_tries_once(mutex);
@@ -781,7 +909,7 @@ int main(int argc, char **argv)
         participants_are_asked_and_broken(session, path);
         all_has_a_name_and_a_path(session, path);
         lines_are_logged(session, argv[1]);
-        claims_need_no_thread(mutex, other);
+        claims_need_no_thread(session, mutex, other);
         a_recursive_mutex_is_its_threads(session, path);
         counters_barriers_and_fences(session, path, mutex);
         a_loop_of_its_own_runs_callbacks(argv[1], path);

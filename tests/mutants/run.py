@@ -55,6 +55,7 @@ BOTH_TEXTS = r"\{\+.*?\+\}|\[-|-\]", r"\[-.*?-\]|\{\+|\+\}"
 DEFAULTS = {
     "tools/": "cli-* test-lockctl-*",
     "src/fence/": "unit-fence* unit-failing",
+    "include/zkrecipes/zkrecipes.hpp": "examples.sh",
     "src/inspect/": "unit-* test-part* test-find test-break stories sim test-lockctl-* test-*",
     "": "unit-* stories line_stories test-contract sim lives test-*",
 }
