@@ -118,3 +118,25 @@ TEST(no_room_is_no_overrun)
             assert_true(strlen(out) < size);
     }
 }
+
+static void word_is(char *word, const char *want)
+{
+    assert_string_equal(word, want);
+    free(word);
+}
+
+TEST(words_for_a_shell_are_quoted_where_they_must)
+{
+    word_is(shell_quote(""), "''");
+    word_is(shell_quote("a'b'"), "'a'\\''b'\\'''");
+    word_is(shell_path("/aZ09_-.:@,=+"), "/aZ09_-.:@,=+");
+    word_is(shell_path("/a b~"), "$'/a\\040b\\176'");
+    word_is(shell_path("\xc3\xbc"), "$'\\303\\274'");
+}
+
+TEST(without_utf8_only_ascii_is_kept)
+{
+    escape_keep_utf8(false);
+    IS("~\xc3\xbc", "~\\xC3\\xBC");
+    escape_keep_utf8(true);
+}

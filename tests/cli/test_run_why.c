@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the label that is shown to others: the library always accepts it. */
+/* Tests of the options of a run, and of the label that is shown to others: the
+ * library always accepts it. */
+
+#include <signal.h>
 
 #include "run/options.h"
 #include "unit.h"
+#include "verbs/verbs.h"
 
 static char label[ZKR_LABEL_MAX + 1];
 
@@ -73,4 +77,63 @@ TEST(the_end_is_always_there)
     why_fit(text, " (4711)", label);
     assert_int_equal(strlen(label), ZKR_LABEL_MAX);
     assert_string_equal(label + ZKR_LABEL_MAX - 9, ".. (4711)");
+}
+
+static struct lockctl ctl;
+static struct run_opts opts;
+
+static void parse(const char *const *words)
+{
+    int argc = 0;
+
+    while (words[argc] != NULL)
+        argc++;
+    ctl = (struct lockctl){ .timeout_ms = 5000 };
+    ok(run_parse(&ctl, verbs_find("run"), CLAIM_MUTEX, argc,
+                 (char **)(uintptr_t)words, &opts));
+    assert_string_equal(opts.wanted.paths[0], "/locks/x");
+}
+
+TEST(defaults_of_a_run_are_those_of_the_manual)
+{
+    parse((const char *const[]){ "run", "x", "true", NULL });
+    assert_int_equal(opts.wait_ms, -1);
+    assert_int_equal(opts.not_acquired_code, 75);
+    assert_int_equal(opts.lost_code, 79);
+    assert_int_equal(opts.last, SIGKILL);
+    assert_int_equal(opts.policy.grace_ms, -1);
+    assert_int_equal(opts.kill_after_ms, 30000);
+    assert_int_equal(opts.on_revoke, REVOKE_IGNORE);
+    assert_false(opts.keep_daemons);
+    assert_int_equal(ctl.session_timeout_ms, 10000);
+    parse((const char *const[]){ "run",
+                                 "-w",
+                                 "2m",
+                                 "-n",
+                                 "-E",
+                                 "8",
+                                 "--lost-exit-code",
+                                 "9",
+                                 "--kill-grace",
+                                 "1s",
+                                 "--kill-after",
+                                 "1m",
+                                 "--on-revoke",
+                                 "term",
+                                 "--keep-daemons",
+                                 "--session-timeout",
+                                 "2s",
+                                 "x",
+                                 "true",
+                                 NULL });
+    assert_int_equal(opts.wait_ms, 0);
+    assert_int_equal(opts.not_acquired_code, 8);
+    assert_int_equal(opts.lost_code, 9);
+    assert_int_equal(opts.policy.grace_ms, 1000);
+    assert_int_equal(opts.kill_after_ms, 60000);
+    assert_int_equal(opts.on_revoke, REVOKE_TERM);
+    assert_true(opts.keep_daemons);
+    assert_int_equal(ctl.session_timeout_ms, 2000);
+    parse((const char *const[]){ "run", "-n", "-w", "2m", "x", "true", NULL });
+    assert_int_equal(opts.wait_ms, 120000);
 }

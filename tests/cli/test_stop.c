@@ -5,10 +5,11 @@
 #include <signal.h>
 
 #include <sys/wait.h>
+#include <time.h>
 
 #include "unit.h"
 
-enum { LONG_MS = 3600000 };
+enum { LONG_MS = 3600000, SOON_S = 9 };
 
 /* The signal came before the wait: the wait is over. The listener for signals
  * ends a process with 0 after a second. */
@@ -32,4 +33,26 @@ TEST(a_thread_that_was_asked_to_end_does_not_wait)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 42);
+}
+
+/* What is printed then is not whole. */
+TEST(who_does_not_end_is_ended_after_a_second)
+{
+    for (int printing = 0; printing < 2; printing++) {
+        time_t since = time(NULL);
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+            stop_start();
+            stop_printing(printing != 0);
+            (void)kill(getpid(), SIGTERM);
+            for (;;)
+                (void)pause();
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), printing == 0 ? 0 : 74);
+        assert_true(time(NULL) - since <= SOON_S);
+    }
 }

@@ -95,6 +95,31 @@ TEST(clocks_have_no_date)
     assert_string_equal(word_clock(-1, word), "--:--:--Z");
 }
 
+/* clang-format off */
+static const struct error {
+    const char *name;
+    int rc;
+    int code;
+} errors[] = {
+#define ERROR(rc, code) { #rc, ZKR_##rc, code }
+    ERROR(EINVAL, 64), ERROR(EPATH, 64), ERROR(ETOOLONG, 64), ERROR(EHOSTS, 69),
+    ERROR(EREFUSED, 69), ERROR(ENOTZK, 69), ERROR(EUNREACHABLE, 69),
+    ERROR(ZSSLCONNECTIONERROR, 69), ERROR(ZCONNECTIONLOSS, 69), ERROR(ECLOSED, 69),
+    ERROR(ENOMEM, 70), ERROR(EPROTO, 70), ERROR(EEXHAUSTED, 73),
+    ERROR(ZNOCHILDRENFOREPHEMERALS, 73), ERROR(ETIMEDOUT, 75), ERROR(EBUSY, 75),
+    ERROR(ZNOAUTH, 77), ERROR(ZAUTHFAILED, 77),
+    ERROR(ZSESSIONCLOSEDREQUIRESASLAUTH, 77), ERROR(ENOCHROOT, 78),
+    ERROR(ENOTSUP, 78), ERROR(ELOST, 79),
+};
+/* clang-format on */
+
+TEST_ROWS(an_error_of_the_library_has_a_code, errors, error)
+{
+    assert_int_equal(lockctl_fail_error(error->rc, ""), error->code);
+    assert_int_equal(lockctl_failure()->cause, error->rc);
+    assert_has(lockctl_failure()->message, zkr_strerror(error->rc));
+}
+
 /* --- what options take: -1 is nothing --- */
 
 /* clang-format off */
