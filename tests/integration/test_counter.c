@@ -396,6 +396,16 @@ static bool others_are_faster(zkr_counter *c)
            strstr(zkr_error_detail(), "others were faster") != NULL;
 }
 
+static bool others_delete_faster(zkr_counter *c)
+{
+    for (int i = 1; i <= 16; i++)
+        proxy_rule_error(proxy, ZOO_SETDATA_OP, i, ZNONODE);
+    int rc = zkr_counter_set(c, 1, ZKR_ANY_VERSION, 1);
+    proxy_forget_rules(proxy);
+    return rc == ZKR_ETIMEDOUT &&
+           strstr(zkr_error_detail(), "others were faster") != NULL;
+}
+
 /* The deadline may also come in the middle of a write. */
 TEST(a_change_that_is_in_vain_names_the_last_server)
 {
@@ -404,6 +414,7 @@ TEST(a_change_that_is_in_vain_names_the_last_server)
     (void)add(c, 1);
     AWAIT(others_are_faster(c));
     assert_has(zkr_error_detail(), "the last answer was of server ");
+    AWAIT(others_delete_faster(c));
 }
 
 TEST(a_mutex_that_others_have_is_waited_for_until_the_deadline)
