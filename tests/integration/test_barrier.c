@@ -193,8 +193,12 @@ TEST(its_parents_are_as_its_options_say)
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 1);
     AUTO(barrier) b = NEW(barrier, s, textf("%s/barrier", new_path()),
                           OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS));
+    AUTO(double_barrier) member =
+        NEW(double_barrier, s, textf("%s/barrier", new_path()), 1,
+            OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS));
     proxy_reset_counts(proxy);
     ok(zkr_barrier_set(b, SOON_MS));
+    ok(zkr_double_barrier_enter(member, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 0);
 }
 

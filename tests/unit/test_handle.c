@@ -40,6 +40,7 @@ TEST(zero_is_the_default)
     assert_int_equal(s->opts.connect_timeout_ms, 15000);
     assert_int_equal(s->opts.reply_timeout_ms, 5000);
     assert_int_equal(s->opts.lease_hops, 1);
+    assert_int_equal(s->opts.lease_margin_ms, 50);
     assert_int_equal(s->opts.log_level, ZKR_LOG_WARNING);
 }
 
@@ -89,6 +90,58 @@ TEST(a_leader_waits_in_vain_by_its_timeout)
     ok(zkr_lockable_stats(m, &n));
     assert_int_equal(n.timeouts, 1);
     client_goes_on();
+}
+
+static void on_leader(zkr_leader *l, const struct zkr_leader_event *e,
+                      void *failed)
+{
+    if (e->kind == ZKR_LEADER_FAILED && e->error == ZKR_ZNOAUTH)
+        (void)atomic_fetch_add((atomic_int *)failed, 1);
+}
+
+TEST(each_campaign_that_fails_is_told)
+{
+    static atomic_int failed;
+    AUTO(session) s = open_session(0);
+    AUTO(leader) l = NEW(leader, s, "/lock", NULL, on_leader, &failed);
+
+    client_answers(ZKR__ZK_CREATE, ZKR_ZNOAUTH);
+    for (int i = 1; i <= 2; i++) {
+        ok(zkr_leader_campaign(l));
+        gives(ZKR_ZNOAUTH, zkr_leader_wait(l, -1));
+        AWAIT(atomic_load(&failed) == i);
+    }
+}
+
+typedef int make_fn(zkr_session *, const char *,
+                    const struct zkr_lockable_opts *, zkr_lockable **);
+
+static const struct node {
+    const char *name; /* what follows its number */
+    make_fn *make;
+    enum zkr_lockable_flags flags;
+    enum zkr_mode mode;
+} nodes[] = {
+    { "-lock-", zkr_mutex_new, 0, 0 },
+    { "__lock__", zkr_mutex_new, ZKR_KAZOO_LAYOUT, 0 },
+    { "-__WRIT__", zkr_rwlock_new, 0, 0 },
+    { "__lock__", zkr_rwlock_new, ZKR_KAZOO_LAYOUT, 0 },
+    { "-__READ__", zkr_rwlock_new, 0, ZKR_SHARED },
+    { "__rlock__", zkr_rwlock_new, ZKR_KAZOO_LAYOUT, ZKR_SHARED },
+    { "/lock/holder", zkr_unfair_mutex_new, 0, 0 },
+};
+
+TEST_ROWS(a_node_is_named_as_its_recipe, nodes, node)
+{
+    AUTO(session) s = open_session(0);
+    zkr_lockable *l = NULL;
+    zkr_grant *g = NULL;
+
+    ok(node->make(s, "/lock", OPTS(lockable, .flags = node->flags), &l));
+    ok(zkr_lockable_acquire(l, OPTS(acquire, .mode = node->mode), -1, &g));
+    assert_has(zkr_grant_node(g), node->name);
+    zkr_grant_free(g);
+    zkr_lockable_free(l);
 }
 
 TEST(a_lost_grant_is_to_be_released_as_often)
