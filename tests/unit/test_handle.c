@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "client.h"
+#include "lock/cohort.h"
+#include "lock/lockable.h"
 #include "opened.h"
 #include "session/reason.h"
 #include "session/session.h"
@@ -41,6 +43,9 @@ TEST(zero_is_the_default)
     assert_int_equal(s->opts.reply_timeout_ms, 5000);
     assert_int_equal(s->opts.lease_hops, 1);
     assert_int_equal(s->opts.lease_margin_ms, 50);
+    AUTO(mutex) m = NEW(mutex, s, "/lock", OPTS(lockable, .retain_ms = 9));
+    assert_int_equal(m->lock->cohort->max, 64);
+    assert_int_equal(m->lock->cohort->retain, 9 * ZKR__MS);
     assert_int_equal(s->opts.log_level, ZKR_LOG_WARNING);
 }
 
