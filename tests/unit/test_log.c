@@ -8,10 +8,18 @@
 
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "zk/fault.h"
 
 #define TURNS 10000 /* a call that does not wait returns before */
+
+static int64_t later_s;
+
+WRAP(int64_t, zkr__clock_now, (void))
+{
+    return __real_zkr__clock_now() + later_s * 1000 * ZKR__MS;
+}
 
 static sem_t is_inside, may_return;
 static atomic_bool has_returned;
@@ -141,6 +149,12 @@ TEST(a_line_that_comes_again_is_told_once)
     assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 1);
     zkr_log_set(ZKR_LOG_DEBUG, count, NULL); /* it has been told of none */
     assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 1);
+    for (int i = 0; i < 2; i++) {
+        later_s += 30;
+        assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 0);
+        later_s += 31;
+        assert_int_equal(zkr__log_times(ZKR_LOG_ERROR, line), 2);
+    }
 }
 
 #define HEAD "2026-11-28 02:45:48,496:3582(0x7fbd):ZOO_ERROR@f@1335: "
