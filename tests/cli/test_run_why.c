@@ -82,21 +82,23 @@ TEST(the_end_is_always_there)
 static struct lockctl ctl;
 static struct run_opts opts;
 
-static void parse(const char *const *words)
+static void parse(const char *words)
 {
+    static char text[256];
+    char *argv[32] = { NULL };
     int argc = 0;
 
-    while (words[argc] != NULL)
-        argc++;
+    for (char *w = strtok(strcpy(text, words), " "); w != NULL;
+         w = strtok(NULL, " "))
+        argv[argc++] = w;
     ctl = (struct lockctl){ .timeout_ms = 5000 };
-    ok(run_parse(&ctl, verbs_find("run"), CLAIM_MUTEX, argc,
-                 (char **)(uintptr_t)words, &opts));
+    ok(run_parse(&ctl, verbs_find("run"), CLAIM_MUTEX, argc, argv, &opts));
     assert_string_equal(opts.wanted.paths[0], "/locks/x");
 }
 
 TEST(defaults_of_a_run_are_those_of_the_manual)
 {
-    parse((const char *const[]){ "run", "x", "true", NULL });
+    parse("run x true");
     assert_int_equal(opts.wait_ms, -1);
     assert_int_equal(opts.not_acquired_code, 75);
     assert_int_equal(opts.lost_code, 79);
@@ -106,26 +108,9 @@ TEST(defaults_of_a_run_are_those_of_the_manual)
     assert_int_equal(opts.on_revoke, REVOKE_IGNORE);
     assert_false(opts.keep_daemons);
     assert_int_equal(ctl.session_timeout_ms, 10000);
-    parse((const char *const[]){ "run",
-                                 "-w",
-                                 "2m",
-                                 "-n",
-                                 "-E",
-                                 "8",
-                                 "--lost-exit-code",
-                                 "9",
-                                 "--kill-grace",
-                                 "1s",
-                                 "--kill-after",
-                                 "1m",
-                                 "--on-revoke",
-                                 "term",
-                                 "--keep-daemons",
-                                 "--session-timeout",
-                                 "2s",
-                                 "x",
-                                 "true",
-                                 NULL });
+    parse("run -w 2m -n -E 8 --lost-exit-code 9 --kill-grace 1s "
+          "--kill-after 1m --on-revoke term --keep-daemons "
+          "--session-timeout 2s x true");
     assert_int_equal(opts.wait_ms, 0);
     assert_int_equal(opts.not_acquired_code, 8);
     assert_int_equal(opts.lost_code, 9);
@@ -134,6 +119,6 @@ TEST(defaults_of_a_run_are_those_of_the_manual)
     assert_int_equal(opts.on_revoke, REVOKE_TERM);
     assert_true(opts.keep_daemons);
     assert_int_equal(ctl.session_timeout_ms, 2000);
-    parse((const char *const[]){ "run", "-n", "-w", "2m", "x", "true", NULL });
+    parse("run -n -w 2m x true");
     assert_int_equal(opts.wait_ms, 120000);
 }

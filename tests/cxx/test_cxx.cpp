@@ -80,21 +80,22 @@ static void errors_say_what_and_why(const zkr::session &session)
     REQUIRE(is(ZKR_EPENDING, std::errc::operation_in_progress));
     REQUIRE(is(ZKR_ZNOAUTH, std::errc::permission_denied));
     REQUIRE(is(ZKR_ZNODEEXISTS, std::errc::file_exists));
-    REQUIRE(is(ZKR_ZBADARGUMENTS, std::errc::invalid_argument));
-    REQUIRE(is(ZKR_ENOMEM, std::errc::not_enough_memory));
-    REQUIRE(is(ZKR_EUNREACHABLE, std::errc::timed_out));
-    REQUIRE(is(ZKR_ZOPERATIONTIMEOUT, std::errc::timed_out));
-    REQUIRE(is(ZKR_ECLOSED, std::errc::not_connected));
-    REQUIRE(is(ZKR_EREFUSED, std::errc::connection_refused));
-    REQUIRE(is(ZKR_EPROTO, std::errc::protocol_error));
-    REQUIRE(is(ZKR_ENOTZK, std::errc::protocol_error));
-    REQUIRE(is(ZKR_EOVERFLOW, std::errc::value_too_large));
-    REQUIRE(is(ZKR_EDAMAGED, std::errc::bad_message));
-    REQUIRE(is(ZKR_ENOTSUP, std::errc::not_supported));
-    REQUIRE(is(ZKR_ZUNIMPLEMENTED, std::errc::not_supported));
-    REQUIRE(is(ZKR_ZCONNECTIONLOSS, std::errc::connection_reset));
-    REQUIRE(is(ZKR_ZAUTHFAILED, std::errc::permission_denied));
-    REQUIRE(is(ZKR_ZNOTEMPTY, std::errc::directory_not_empty));
+    const std::pair<int, std::errc> rest[] = {
+        { ZKR_ZBADARGUMENTS, std::errc::invalid_argument },
+        { ZKR_ENOMEM, std::errc::not_enough_memory }, { ZKR_EUNREACHABLE, std::errc::timed_out },
+        { ZKR_ZOPERATIONTIMEOUT, std::errc::timed_out },
+        { ZKR_ECLOSED, std::errc::not_connected },
+        { ZKR_EREFUSED, std::errc::connection_refused },
+        { ZKR_EPROTO, std::errc::protocol_error }, { ZKR_ENOTZK, std::errc::protocol_error },
+        { ZKR_EOVERFLOW, std::errc::value_too_large }, { ZKR_EDAMAGED, std::errc::bad_message },
+        { ZKR_ENOTSUP, std::errc::not_supported },
+        { ZKR_ZUNIMPLEMENTED, std::errc::not_supported },
+        { ZKR_ZCONNECTIONLOSS, std::errc::connection_reset },
+        { ZKR_ZAUTHFAILED, std::errc::permission_denied },
+        { ZKR_ZNOTEMPTY, std::errc::directory_not_empty },
+    };
+    for (const auto &row : rest)
+        REQUIRE(is(row.first, row.second));
 
     const zkr::error loss(ZKR_ZCONNECTIONLOSS, "here");
 
@@ -119,6 +120,7 @@ static void options_are_handed_on(const zkr::session &session,
     const auto lock = unsized<zkr_lockable_opts>();
     const auto barrier = unsized<zkr_barrier_opts>();
     const auto how = unsized<zkr_acquire_opts>();
+    const auto nobody = [](auto &&...) {};
     zkr::semaphore permits(session, path, 2);
     zkr::transaction txn(session);
 
@@ -130,21 +132,16 @@ static void options_are_handed_on(const zkr::session &session,
     GIVES(ZKR_EINVAL, zkr::multi_lock(session).add(mutex, how));
     GIVES(ZKR_EINVAL, zkr::barrier(session, path, barrier));
     GIVES(ZKR_EINVAL, zkr::double_barrier(session, path, 1, barrier));
-    GIVES(ZKR_EINVAL,
-          zkr::leader(
-              session, path, [](auto...) {}, unsized<zkr_leader_opts>()));
-    GIVES(ZKR_EINVAL, zkr::watch(
-                          session, path, ZKR_WATCH_DATA, [](auto...) {},
-                          unsized<zkr_watch_opts>()));
+    GIVES(ZKR_EINVAL, zkr::leader(session, path, nobody, unsized<zkr_leader_opts>()));
+    GIVES(ZKR_EINVAL, zkr::watch(session, path, ZKR_WATCH_DATA, nobody,
+                                 unsized<zkr_watch_opts>()));
     GIVES(ZKR_EINVAL, zkr::fence(unsized<zkr_fence_opts>()));
     GIVES(ZKR_EINVAL, zkr::transaction(session, unsized<zkr_txn_opts>()));
     GIVES(ZKR_EINVAL, txn.create(path, "", unsized<zkr_create_opts>()));
     GIVES(ZKR_EINVAL, mutex.acquire(how));
     GIVES(ZKR_EINVAL, mutex.acquire_for(9s, how));
-    GIVES(ZKR_EINVAL, mutex.acquire_async(
-                          9s, [](auto...) {}, how));
-    GIVES(ZKR_EINVAL, permits.acquire_all_async(
-                          9s, [](auto...) {}, how));
+    GIVES(ZKR_EINVAL, mutex.acquire_async(9s, nobody, how));
+    GIVES(ZKR_EINVAL, permits.acquire_all_async(9s, nobody, how));
 }
 
 static void a_grant_is_given_back_with_its_scope(zkr::mutex &mutex,
