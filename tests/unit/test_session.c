@@ -540,6 +540,9 @@ TEST(the_first_error_of_several_releases_is_told)
     gives(ZKR_ENOTHELD, zkr_grants_release(all, 2));
     assert_lacks(zkr_error_detail(), "NULL");
     gives(ZKR_EINVAL, zkr_grants_check(all, 2));
+    all[1] = acquire(m);
+    zkr_grants_free(all, 2);
+    assert_null(all[1]);
 }
 
 static void *pause_for_ever(void *s)
