@@ -50,7 +50,8 @@ static int code_of(Function function)
     return ZKR_OK;
 }
 
-#define GIVES(code, ...) REQUIRE(code_of([&] { (void)(__VA_ARGS__); }) == (code))
+#define GIVES(code, ...)                                                       \
+    REQUIRE(code_of([&] { (void)(__VA_ARGS__); }) == (code))
 
 static void errors_say_what_and_why(const zkr::session &session)
 {
@@ -59,7 +60,8 @@ static void errors_say_what_and_why(const zkr::session &session)
         REQUIRE(false);
     } catch (const zkr::error &e) {
         REQUIRE(e.code().value() == ZKR_EPATH);
-                REQUIRE(!e.is_session_over() && !e.is_unsure() && !e.is_transient());
+                REQUIRE(!e.is_session_over() && !e.is_unsure() &&
+                        !e.is_transient());
         REQUIRE(std::string(e.what()).find("no/slash") != std::string::npos);
         REQUIRE(e.code() == std::errc::invalid_argument);
         REQUIRE(e.code() == ZKR_EPATH);
@@ -82,12 +84,15 @@ static void errors_say_what_and_why(const zkr::session &session)
     REQUIRE(is(ZKR_ZNODEEXISTS, std::errc::file_exists));
     const std::pair<int, std::errc> rest[] = {
         { ZKR_ZBADARGUMENTS, std::errc::invalid_argument },
-        { ZKR_ENOMEM, std::errc::not_enough_memory }, { ZKR_EUNREACHABLE, std::errc::timed_out },
+        { ZKR_ENOMEM, std::errc::not_enough_memory },
+        { ZKR_EUNREACHABLE, std::errc::timed_out },
         { ZKR_ZOPERATIONTIMEOUT, std::errc::timed_out },
         { ZKR_ECLOSED, std::errc::not_connected },
         { ZKR_EREFUSED, std::errc::connection_refused },
-        { ZKR_EPROTO, std::errc::protocol_error }, { ZKR_ENOTZK, std::errc::protocol_error },
-        { ZKR_EOVERFLOW, std::errc::value_too_large }, { ZKR_EDAMAGED, std::errc::bad_message },
+        { ZKR_EPROTO, std::errc::protocol_error },
+        { ZKR_ENOTZK, std::errc::protocol_error },
+        { ZKR_EOVERFLOW, std::errc::value_too_large },
+        { ZKR_EDAMAGED, std::errc::bad_message },
         { ZKR_ENOTSUP, std::errc::not_supported },
         { ZKR_ZUNIMPLEMENTED, std::errc::not_supported },
         { ZKR_ZCONNECTIONLOSS, std::errc::connection_reset },
@@ -132,7 +137,8 @@ static void options_are_handed_on(const zkr::session &session,
     GIVES(ZKR_EINVAL, zkr::multi_lock(session).add(mutex, how));
     GIVES(ZKR_EINVAL, zkr::barrier(session, path, barrier));
     GIVES(ZKR_EINVAL, zkr::double_barrier(session, path, 1, barrier));
-    GIVES(ZKR_EINVAL, zkr::leader(session, path, nobody, unsized<zkr_leader_opts>()));
+    GIVES(ZKR_EINVAL, zkr::leader(session, path, nobody,
+                                  unsized<zkr_leader_opts>()));
     GIVES(ZKR_EINVAL, zkr::watch(session, path, ZKR_WATCH_DATA, nobody,
                                  unsized<zkr_watch_opts>()));
     GIVES(ZKR_EINVAL, zkr::fence(unsized<zkr_fence_opts>()));
