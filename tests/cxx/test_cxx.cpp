@@ -60,8 +60,8 @@ static void errors_say_what_and_why(const zkr::session &session)
         REQUIRE(false);
     } catch (const zkr::error &e) {
         REQUIRE(e.code().value() == ZKR_EPATH);
-                REQUIRE(!e.is_session_over() && !e.is_unsure() &&
-                        !e.is_transient());
+        REQUIRE(!e.is_session_over() && !e.is_unsure() &&
+                !e.is_transient());
         REQUIRE(std::string(e.what()).find("no/slash") != std::string::npos);
         REQUIRE(e.code() == std::errc::invalid_argument);
         REQUIRE(e.code() == ZKR_EPATH);
