@@ -39,8 +39,11 @@ die() {
 }
 
 build_peers() {
-    { [ -e "$build/build.ninja" ] ||
-        meson setup "$build" --buildtype=release -Dwerror=true; } >"$work/log" 2>&1 &&
+    local how=(--buildtype=release -Dwerror=true)
+
+    # The packages of the rivals may be newer than a build that was there.
+    [ ! -e "$build/build.ninja" ] || how=(--reconfigure)
+    meson setup "$build" "${how[@]}" >"$work/log" 2>&1 &&
         ninja -C "$build" bench-peers >>"$work/log" 2>&1 ||
         { cat "$work/log" >&2; die 70 "the build failed"; }
 }
