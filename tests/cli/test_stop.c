@@ -35,7 +35,7 @@ TEST(a_thread_that_was_asked_to_end_does_not_wait)
     assert_int_equal(WEXITSTATUS(status), 42);
 }
 
-/* What is printed then is not whole. */
+/* A document that was being printed then is not whole, and 74 says so. */
 TEST(who_does_not_end_is_ended_after_a_second)
 {
     for (int printing = 0; printing < 2; printing++) {

@@ -423,7 +423,7 @@ static void await_shared(void)
                       HEALTHY_MS));
 }
 
-/* Whoever holds a lock in this trial, and what is between. */
+/* Opens the holder of this trial, those beside it, and the proxies between. */
 static void open_all(const struct kind *kind, const struct cast *cast)
 {
     static int number;

@@ -166,7 +166,7 @@ struct Stat stat_of(const char *path);
 /* Until the server has that many watches, of all sessions. */
 void wait_watches(int count);
 
-/* What the library knows, read under the lock of that session. */
+/* Reads an expression of the library's state under the lock of that session. */
 #define LOCKED(session, expression)                                            \
     __extension__({                                                            \
         zkr__session_lock(session);                                            \

@@ -302,7 +302,7 @@ static void watch(zkr_session *s, enum zkr_watch_what what, const char *path)
     if (CAN(zkr_session_watch(s, path, what, NULL, record_watch, states, &w))) {
         await_first(states);
         settle_down(s);
-        /* What the client has set, and the library has forgotten, fires. */
+        /* A watch that the client has, and the library has forgotten, fires. */
         MUST(zkr_session_set(s, name, "z", 1, ZKR_ANY_VERSION, SOON_MS, NULL));
         MUST(zkr_session_create(
             s, "/starved/n", "", 0,

@@ -16,7 +16,7 @@ static char data[96]; /* a node with the text "old", as the admin knows it */
 /* So many transactions are not taken by the client; see meson.build. */
 static atomic_int not_now;
 
-/* What callbacks were told. */
+/* The callbacks write here what they were told. */
 static struct {
     struct recorder *recorder;
     zkr_grant *grant;

@@ -25,7 +25,7 @@ static void assert_sums(const struct zkr_counters *n, uint64_t under_way,
     assert_true(n->waits <= n->acquires && n->handoffs <= n->grants);
 }
 
-/* What a lock has counted, with the sums that are right. */
+/* Returns the counters of a lock, whose sums must be right. */
 static struct zkr_counters counted(zkr_lockable *lock, uint64_t held)
 {
     struct zkr_counters n = lock_stats(lock);

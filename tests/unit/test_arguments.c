@@ -73,7 +73,6 @@ static int open_it(const char *hosts, const struct zkr_session_opts *opts)
 
 TEST(arguments_of_an_open)
 {
-
     int handles = client_handles();
 
     INVALID(zkr_session_open(HOSTS, NULL, NULL));
