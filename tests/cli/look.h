@@ -87,9 +87,9 @@ void look_assert_schema(const char *definition);
 
 /* Returns what jq prints for a file; the next call overwrites it. */
 const char *jq(const char *file, const char *options);
-/* Returns what jq prints for the output of the tool, by an expression with ' for
- * ". The output must be a document of the schema, or one line of such. The
- * expression may call ms, which makes a number of a time. */
+/* Returns what jq prints for the output of the tool. The expression has ' in
+ * place of ". The output must be a document of the schema, or one line of such.
+ * The expression may call ms, which makes a number of a time. */
 const char *look_jq(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 #define assert_jq(...) assert_string_equal(look_jq(__VA_ARGS__), "true")
