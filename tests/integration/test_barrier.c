@@ -595,7 +595,7 @@ TEST(one_too_many_comes_at_any_moment)
 TEST(a_ready_that_comes_and_goes_lets_in)
 {
     for (int time = 0; time < 2 * TWICE; time++) {
-        zkr_double_barrier *member = new_member_of(s, 2);
+        AUTO(double_barrier) member = new_member_of(s, 2);
 
         if (time % 2 == 1)
             proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
