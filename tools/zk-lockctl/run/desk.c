@@ -214,7 +214,8 @@ void around_read(struct around *a, const char *text)
                      &item->pid, &item->fd);
         item->session = (int64_t)session;
         at = strchr(at, ' ');
-        at += at != NULL;
+        if (at != NULL)
+            at++;
     }
     around_write(a, written);
     if (text == NULL || strcmp(text, written) != 0 || around_has(a, 0))
