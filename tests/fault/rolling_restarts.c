@@ -162,7 +162,8 @@ TEST(rolling_restarts_cost_no_lock)
            restarts, PARTIES * rounds, losses, longest_ms, answers, doubts);
     assert_true(longest_ms > 0); /* else nothing was restarted */
     assert_int_equal(losses, 0);
-    if (longest_ms < TIMEOUT_MS / 2)
+    /* the lease is older than the cut, and is renewed after it */
+    if (longest_ms < TIMEOUT_MS / 4)
         assert_int_equal(doubts, 0);
 }
 
