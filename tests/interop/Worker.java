@@ -28,6 +28,8 @@ import org.apache.curator.retry.RetryNTimes;
 import org.apache.curator.utils.ZKPaths;
 
 public class Worker {
+    private static final BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in));
     private final String name;
     private CuratorFramework client;
     private String recipe;
@@ -293,43 +295,50 @@ public class Worker {
         return "released";
     }
 
-    /* One cycle of the mix. */
-    void cycle(Section section, String mode) throws Exception {
+    /* The test has the resource behind the lock, and answers with a number. */
+    long ask(String what, String mode, String node, long token, long value)
+        throws Exception {
+        answer(String.join(" ", what, mode, ZKPaths.getNodeFromPath(node),
+            Long.toString(token), Long.toString(value)));
+        return Long.parseLong(in.readLine());
+    }
+
+    /* False when the test has said that it was the last. */
+    boolean cycle(String mode) throws Exception {
         Lock lock = lockFor(mode);
 
         if (!lock.acquire(120000))
-            return;
+            return true;
         try {
             String node = lock.nodePath();
             long token = token(node);
+            long value =
+                token == 0 ? -1 : ask("enter", mode, node, token, 0);
 
-            if (token != 0)
-                section.work(mode, ZKPaths.getNodeFromPath(node), token);
+            return value < 0 || ask("leave", mode, node, token,
+                value + (mode.equals("write") ? 1 : 0)) != 0;
         } finally {
             lock.release();
         }
     }
 
-    String run(String dir, int writers) throws Exception {
-        Section section = new Section(name, dir);
+    String run(int writers) throws Exception {
         Random random = new Random();
-        int cycles = 0;
+        boolean more = true;
 
-        while (!section.isOver()) {
+        while (more) {
             String mode = recipe.equals("semaphore") ? "1"
                 : random.nextInt(100) < writers ? "write" : "read";
 
             try {
-                cycle(section, mode);
-                cycles++;
+                more = cycle(mode);
             } catch (Exception e) {
                 System.err.println(name + ": " + e);
                 Thread.sleep(20);
                 makeLocks();
             }
         }
-        section.close();
-        return "ran " + cycles;
+        return "ran";
     }
 
     String obey(String[] words) throws Exception {
@@ -343,7 +352,7 @@ public class Worker {
         case "release" -> release(words[1]);
         case "revoke" -> revoke(words[1]);
         case "leader" -> leader();
-        case "run" -> run(words[1], Integer.parseInt(words[2]));
+        case "run" -> run(Integer.parseInt(words[1]));
         case "add" -> Gather.add(client, words);
         case "number" -> Gather.number(client, words);
         case "barrier" -> Gather.barrier(client, words);
@@ -355,7 +364,6 @@ public class Worker {
 
     public static void main(String[] args) throws Exception {
         Worker worker = new Worker(args[0]);
-        var in = new BufferedReader(new InputStreamReader(System.in));
         String line;
 
         answer("ready");

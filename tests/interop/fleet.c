@@ -2,45 +2,42 @@
 /* A fleet: three workers of each kind, busy with one lock, or one semaphore. */
 #include "fleet.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include "spawn.h"
+#include <inttypes.h>
 
 enum { FLEET = KINDS * PER_KIND, PATIENCE_MS = 120000 };
 
 static struct worker workers[FLEET];
 static int last_number; /* in the name of a worker; never used twice */
 static bool is_busy;    /* also after a test that failed in the middle */
-static char base[PATH_MAX / 4];
-static struct guard guard;
 
-static void kill_all(void)
+/* What each of them is to do, and does. */
+static struct part {
+    bool runs;
+    bool stops;
+    const char *catch; /* in which mode, until it is caught */
+    size_t section;    /* in which it is caught */
+} parts[FLEET];
+
+static int kill_all(void)
 {
     for (int i = 0; i < FLEET; i++)
         worker_kill(&workers[i]);
-}
-
-static int set_up(void)
-{
-    return guard_make(&guard, base, sizeof(base));
-}
-
-static int tear_down(void)
-{
-    kill_all();
-    guard_finish(&guard);
     return 0;
 }
 
 int run_fleets(void)
 {
-    return test_run_between(set_up, tear_down);
+    return test_run_between(NULL, kill_all);
 }
 
 struct worker *fleet_worker(int kind, int number)
 {
     return &workers[kind * PER_KIND + number];
+}
+
+static struct part *part_of(const struct worker *w)
+{
+    return &parts[w - workers];
 }
 
 static enum kind kind_of(const struct worker *w)
@@ -76,15 +73,46 @@ static void run(const struct mix *m, struct worker *w)
 {
     bool writes = kind_of(w) == KIND_KAZOO && strcmp(m->layout, "kazoo") == 0;
 
-    worker_tell(w, "run %s %d", m->dir, writes ? 100 : m->writers);
+    *part_of(w) = (struct part){ .runs = true };
+    worker_tell(w, "run %d", writes ? 100 : m->writers);
 }
 
-static void touch(const struct mix *m, const char *name)
+static void on_answer(struct mix *m, struct worker *w)
 {
-    int fd = open(textf("%s/%s", m->dir, name), O_WRONLY | O_CREAT | O_CLOEXEC,
-                  0600);
-    assert_true(fd >= 0);
-    (void)close(fd);
+    struct part *p = part_of(w);
+    struct section s = { 0 };
+    char what[8], mode[8];
+    int64_t value;
+
+    p->runs = strcmp(w->answer, "ran") != 0;
+    if (!p->runs)
+        return;
+    if (sscanf(w->answer, "%7s %7s %95s %" SCNd64 " %" SCNd64, what, mode,
+               s.node, &s.token, &value) != 5)
+        fail_msg("%s: %s", w->name, w->answer);
+    if (strcmp(what, "leave") == 0) {
+        journal_leave(&m->journal, w->name, s.token, value);
+        worker_tell(w, p->stops ? "0" : "1");
+        return;
+    }
+    PRINT(s.worker, "%s", w->name);
+    s.writes = strcmp(mode, "write") == 0;
+    value = journal_enter(&m->journal, &s);
+    if (value >= 0 && p->catch != NULL && strcmp(mode, p->catch) == 0) {
+        p->catch = NULL;
+        p->section = m->journal.count - 1;
+    } else {
+        worker_tell(w, "%" PRId64, value);
+    }
+}
+
+const struct journal *fleet_hear(struct mix *m)
+{
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
+        if (w->pid != 0 && worker_hear(w, 0) != NULL)
+            on_answer(m, w);
+    }
+    return &m->journal;
 }
 
 void fleet_begin(struct mix *m)
@@ -97,10 +125,6 @@ void fleet_begin(struct mix *m)
                    m->limit > 0 ? "/leases" : "");
     (void)snprintf(m->queue, sizeof(m->queue), "%s%s", m->path,
                    m->limit > 0 ? "/locks" : "");
-    (void)snprintf(m->dir, sizeof(m->dir), "%s/%s", base,
-                   strrchr(m->path, '/') + 1);
-    assert_int_equal(mkdir(m->dir, 0700), 0);
-    journal_create(&m->journal, m->dir);
     m->journal.limit = m->limit;
     if (m->hosts == NULL)
         m->hosts = server_hosts(the_server);
@@ -109,28 +133,29 @@ void fleet_begin(struct mix *m)
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
         run(m, w);
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
-        (void)await_entry(m, 0, "ENTER", w->name);
+        await_worker(m, 0, w);
     m->mixed_from = m->journal.count;
-    m->sections_before = m->journal.sections;
 }
 
-static void stop(struct mix *m, const struct worker *w)
+static const struct part *hear_of(struct mix *m, const struct worker *w)
 {
-    touch(m, textf("stop-%s", w->name));
+    (void)fleet_hear(m);
+    return part_of(w);
 }
 
 void fleet_end(struct mix *m)
 {
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
-        stop(m, w);
-    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
-        worker_expect(w, "ran ");
+        part_of(w)->stops = true;
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
+        if (!COMES(!hear_of(m, w)->runs, PATIENCE_MS))
+            fail_msg("%s does not end", w->name);
+    }
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
         worker_do(w, "closed", "close");
     is_busy = false;
     wait_children(m->held, 0);
     wait_children(m->queue, 0);
-    journal_read(&m->journal);
 }
 
 void fleet_replace(struct mix *m, struct worker *w)
@@ -139,34 +164,36 @@ void fleet_replace(struct mix *m, struct worker *w)
 
     join(m, w);
     run(m, w);
-    (void)await_entry(m, from, "ENTER", w->name);
+    await_worker(m, from, w);
 }
 
-struct entry fleet_catch(struct mix *m, const struct worker *w,
-                         const char *mode)
+size_t fleet_catch(struct mix *m, const struct worker *w, const char *mode)
 {
-    touch(m, textf("stall-%s-%s", w->name, mode));
-    return await_entry(m, m->journal.count, "STALL", w->name);
+    part_of(w)->catch = mode;
+    if (!COMES(hear_of(m, w)->catch == NULL, PATIENCE_MS))
+        fail_msg("%s does not enter as %s", w->name, mode);
+    return part_of(w)->section;
 }
 
-void fleet_let_go(const struct mix *m, const struct worker *w, const char *mode)
+bool fleet_let_go(struct mix *m, struct worker *w)
 {
-    ok(unlink(textf("%s/stall-%s-%s", m->dir, w->name, mode)));
+    size_t i = part_of(w)->section;
+
+    worker_tell(w, "%" PRId64, m->journal.sections[i].found);
+    if (!COMES(fleet_hear(m)->sections[i].state != INSIDE, PATIENCE_MS))
+        fail_msg("%s does not leave", w->name);
+    return m->journal.sections[i].state == LEFT;
 }
 
 void fleet_check_shares(const struct mix *m)
 {
-    size_t all = m->journal.sections - m->sections_before;
+    size_t all = m->journal.count - m->mixed_from;
 
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
         size_t count = 0;
 
-        for (size_t i = m->mixed_from; i < m->journal.count; i++) {
-            const struct entry *e = &m->journal.entries[i];
-
-            count += strcmp(e->what, "ENTER") == 0 &&
-                     journal_same_kind(e->worker, w->name);
-        }
+        for (size_t i = m->mixed_from; i < m->journal.count; i++)
+            count += journal_same_kind(m->journal.sections[i].worker, w->name);
         if (count < all / 10)
             fail_msg("only %zu of %zu sections like %s", count, all, w->name);
     }
@@ -176,38 +203,24 @@ void fleet_check_shares(const struct mix *m)
 
 void await_sections(struct mix *m, size_t sections)
 {
-    if (!COMES((journal_read(&m->journal),
-                m->journal.sections >= m->sections_before + sections),
+    if (!COMES(fleet_hear(m)->count >= m->mixed_from + sections, PATIENCE_MS))
+        fail_msg("only %zu of %zu sections", m->journal.count - m->mixed_from,
+                 sections);
+}
+
+void await_worker(struct mix *m, size_t from, const struct worker *w)
+{
+    if (!COMES(journal_has_enter(fleet_hear(m), from, w->name, false),
                PATIENCE_MS))
-        fail_msg("only %zu of %zu sections", m->journal.sections, sections);
+        fail_msg("%s does not enter", w->name);
 }
 
-struct entry await_entry(struct mix *m, size_t from, const char *what,
-                         const char *worker)
+static bool are_two_inside(const struct journal *j, size_t from)
 {
-    const struct entry *found;
-
-    if (!COMES((journal_read(&m->journal),
-                found = journal_find(&m->journal, from, what, worker)) != NULL,
-               PATIENCE_MS))
-        fail_msg("no %s of %s", what, worker);
-    return *found;
-}
-
-static bool has_enter(struct mix *m, size_t from, bool only_writers)
-{
-    journal_read(&m->journal);
-    return journal_has_enter(&m->journal, from, only_writers);
-}
-
-static bool are_two_inside(struct journal *j, size_t from)
-{
-    journal_read(j);
     for (size_t i = from + 1; i < j->count; i++) {
-        const struct entry *e = &j->entries[i];
+        const struct section *s = &j->sections[i];
 
-        if (strcmp(e->what, "ENTER") == 0 && strcmp(e[-1].what, "ENTER") == 0 &&
-            strcmp(e->worker, e[-1].worker) != 0)
+        if (s[-1].end > s->begin && strcmp(s->worker, s[-1].worker) != 0)
             return true;
     }
     return false;
@@ -221,29 +234,30 @@ void fleet_share(struct mix *m)
                                      : fleet_worker(KIND_CURATOR, 0);
     size_t from = m->journal.count;
 
-    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {
-        if (w != first && w != other)
-            stop(m, w);
-    }
-    if (!COMES(are_two_inside(&m->journal, from), PATIENCE_MS))
+    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+        part_of(w)->stops = w != first && w != other;
+    if (!COMES(are_two_inside(fleet_hear(m), from), PATIENCE_MS))
         fail_msg("%s and %s never share", first->name, other->name);
 }
 
 void await_enter(struct mix *m, size_t from, bool only_writers)
 {
-    if (!COMES(has_enter(m, from, only_writers), PATIENCE_MS))
+    if (!COMES(journal_has_enter(fleet_hear(m), from, NULL, only_writers),
+               PATIENCE_MS))
         fail_msg("nobody enters any more");
 }
 
-/* The journal is read before the node is looked for: a worker that has entered
- * by then was granted while the node was still there. */
-void await_gone(struct mix *m, size_t from, const struct entry *held)
+/* The workers are heard before the node is looked for: a worker that has
+ * entered by then was granted while the node was still there. */
+void await_gone(struct mix *m, size_t from, size_t held)
 {
-    bool only_writers = m->limit == 0 && !held->writes;
+    const struct section *s = &m->journal.sections[held];
+    bool only_writers = m->limit == 0 && !s->writes;
     bool entered, gone;
-    const char *node = textf("%s/%s", m->held, held->node);
+    const char *node = textf("%s/%s", m->held, s->node);
 
-    if (!COMES((entered = has_enter(m, from, only_writers),
+    if (!COMES((entered =
+                    journal_has_enter(fleet_hear(m), from, NULL, only_writers),
                 gone = admin_exists(admin, node, NULL) == ZNONODE) ||
                    entered,
                PATIENCE_MS))

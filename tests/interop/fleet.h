@@ -7,8 +7,6 @@
 
 #include "fixture.h"
 
-#include <limits.h>
-
 #include "journal.h"
 #include "worker.h"
 
@@ -26,11 +24,8 @@ struct mix {
     const char *path;
     char held[96]; /* the directory of the nodes that hold it */
     char queue[96];
-    char dir[PATH_MAX / 2];
     struct journal journal;
-    /* When each worker had entered: the lines of the journal, its sections. */
-    size_t mixed_from;
-    size_t sections_before;
+    size_t mixed_from; /* the sections when each worker had entered */
 };
 
 /* Runs all tests, and ends the workers. */
@@ -45,7 +40,7 @@ struct worker *fleet_next(const struct mix *m, struct worker *w);
 
 /* Let the workers run; fleet_begin() returns when each has had the lock: a
  * virtual machine that starts slowly counts for nothing. fleet_end() ends them,
- * returns when all have come to their end, and reads the journal. */
+ * and returns when all have come to their end. */
 void fleet_begin(struct mix *m);
 /* In a mix those who may share meet by chance. So all come to their end but
  * two, of different kinds where both share; returns when both were inside at
@@ -57,26 +52,28 @@ void fleet_end(struct mix *m);
  * has had the lock. */
 void fleet_replace(struct mix *m, struct worker *w);
 
-/* Returns when the worker holds the lock in that mode. It goes on holding until
- * fleet_let_go(). */
-struct entry fleet_catch(struct mix *m, const struct worker *w,
-                         const char *mode);
-void fleet_let_go(const struct mix *m, const struct worker *w,
-                  const char *mode);
+/* Returns when the worker holds the lock in that mode: the number of its
+ * section. Its enter is not answered before fleet_let_go(): so it can be
+ * killed, or its session ended, while it certainly holds the lock. That one
+ * returns whether the fence took what the worker then wrote. */
+size_t fleet_catch(struct mix *m, const struct worker *w, const char *mode);
+bool fleet_let_go(struct mix *m, struct worker *w);
 
 /* A mix is one only when each kind has a fair part in it. */
 void fleet_check_shares(const struct mix *m);
 
-/* The functions below wait for an event. `from` is the number of a line in the
- * journal: earlier lines do not count. */
+/* Answers what the workers have asked, and returns the journal. They hold still
+ * while the test does other things. */
+const struct journal *fleet_hear(struct mix *m);
+
+/* The functions below answer until something comes. `from` is the number of a
+ * section: earlier ones do not count. */
 
 /* Since fleet_begin(). */
 void await_sections(struct mix *m, size_t sections);
 
-struct entry await_entry(struct mix *m, size_t from, const char *what,
-                         const char *worker);
-
-/* A worker, or a writer, enters. */
+/* This worker enters; and a worker, or a writer. */
+void await_worker(struct mix *m, size_t from, const struct worker *w);
 void await_enter(struct mix *m, size_t from, bool only_writers);
 
 /* The worker has a node; so while another one holds, it waits. */
@@ -84,4 +81,4 @@ void await_queued(const struct mix *m, const struct worker *w);
 
 /* The node of a dead holder has gone, and no conflicting worker has entered
  * before; of a semaphore, nobody. */
-void await_gone(struct mix *m, size_t from, const struct entry *held);
+void await_gone(struct mix *m, size_t from, size_t held);

@@ -4,8 +4,8 @@
  *
  * Each test lets the fleet take the lock INTEROP_CYCLES times in all (default
  * below), on a path of its own, and meanwhile does to it what the name of the
- * test says. section.h says what the workers do while they hold it, and how the
- * test catches one of them there; journal.h how the outcome is judged. */
+ * test says. journal.h says what the workers do while they hold it, and how
+ * that is judged; fleet.h how the test catches one of them there. */
 #include <inttypes.h>
 
 #include "fleet.h"
@@ -38,7 +38,7 @@ static void come_back(struct mix *m, size_t from, struct worker *w,
     if (fault == KILL)
         fleet_replace(m, w);
     else
-        (void)await_entry(m, from, "ENTER", w->name);
+        await_worker(m, from, w);
 }
 
 /* SIGKILL, or the end of the session, for one that holds and, if not NULL, one
@@ -48,21 +48,19 @@ static void come_back(struct mix *m, size_t from, struct worker *w,
 static void strike_two(struct mix *m, enum fault fault, struct worker *holder,
                        const char *mode, struct worker *waiter)
 {
-    struct entry held = fleet_catch(m, holder, mode);
+    size_t held = fleet_catch(m, holder, mode);
     size_t from = m->journal.count;
 
     if (waiter != NULL) {
         await_queued(m, waiter);
         end(waiter, fault);
     }
-    journal_note_ended(m->dir, holder->name);
+    journal_end(&m->journal, holder->name);
     end(holder, fault);
-    await_gone(m, from, &held);
+    await_gone(m, from, held);
     await_enter(m, from, true);
-    if (fault == EXPIRE) {
-        fleet_let_go(m, holder, mode);
-        assert_int_equal(await_entry(m, from, "LEAVE", holder->name).value, -1);
-    }
+    if (fault == EXPIRE)
+        assert_false(fleet_let_go(m, holder));
     come_back(m, from, holder, fault);
     if (waiter != NULL)
         come_back(m, from, waiter, fault);
@@ -82,7 +80,7 @@ static void restart_behind_the_proxy(void)
 static void await_all(struct mix *m, size_t from)
 {
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
-        (void)await_entry(m, from, "ENTER", w->name);
+        await_worker(m, from, w);
 }
 
 /* The worker still holds the lock afterwards. */
@@ -91,8 +89,7 @@ static void restart_under(struct mix *m, struct worker *holder)
     (void)fleet_catch(m, holder, "write");
     size_t from = m->journal.count;
     restart_behind_the_proxy();
-    fleet_let_go(m, holder, "write");
-    assert_true(await_entry(m, from, "LEAVE", holder->name).value > 0);
+    assert_true(fleet_let_go(m, holder));
     await_all(m, from);
 }
 
@@ -105,7 +102,7 @@ static void strike_lessees(struct mix *m, enum fault fault, int kind)
                                       fleet_worker(other, 0),
                                       fleet_worker(kind, 1) };
     struct worker *waiter = fleet_worker(other, 1);
-    struct entry held = fleet_catch(m, holders[0], "1");
+    size_t held = fleet_catch(m, holders[0], "1");
 
     assert_int_equal(m->limit, LIMIT);
     for (int i = 1; i < LIMIT; i++)
@@ -114,17 +111,17 @@ static void strike_lessees(struct mix *m, enum fault fault, int kind)
     size_t from = m->journal.count;
     if (fault == RESTART) { /* all still hold their leases afterwards */
         restart_behind_the_proxy();
-        journal_read(&m->journal);
-        assert_false(journal_has_enter(&m->journal, from, false));
+        fleet_hear(m);
+        assert_int_equal(m->journal.count, from);
     } else {
         end(waiter, fault);
-        journal_note_ended(m->dir, holders[0]->name);
+        journal_end(&m->journal, holders[0]->name);
         end(holders[0], fault);
-        await_gone(m, from, &held);
+        await_gone(m, from, held);
         await_enter(m, from, false);
     }
     for (int i = fault == KILL; i < LIMIT; i++)
-        fleet_let_go(m, holders[i], "1");
+        (void)fleet_let_go(m, holders[i]);
     if (fault == RESTART) {
         await_all(m, from);
         return;
@@ -189,34 +186,28 @@ static void check_turns(const struct mix *m)
 
 static void judge(const struct mix *m, enum fault fault)
 {
-    struct verdict v;
+    const struct journal *j = &m->journal;
     size_t count;
     struct life *lives = history_read(the_server, m->held, &count);
-    FILE *resource = fopen(textf("%s/resource", m->dir), "re");
-    int64_t counter = -1;
 
     assert_non_null(lives);
-    journal_judge(&m->journal, lives, count, &v);
+    journal_judge(j, lives, count);
     free(lives);
-    assert_non_null(resource);
-    assert_int_equal(fscanf(resource, "%" SCNd64, &counter), 1);
-    (void)fclose(resource);
-    assert_int_equal(v.writes, counter);
     /* A busy machine may end more sessions than the test does; a writer that is
-     * refused while its session lives has failed in journal_judge(). */
+     * refused while its session lives has failed in journal_leave(). */
     if (fault == EXPIRE && m->limit == 0)
-        assert_true(v.refused >= (m->writers < 100 ? 2 : 1) * KINDS);
+        assert_true(j->refused >= (m->writers < 100 ? 2 : 1) * KINDS);
     if (m->limit > 0) { /* the faults hold all leases at once */
-        assert_in_range(v.readers, m->writers > 0 ? 2 : m->limit, m->limit);
-        assert_true(v.readers_differ);
+        assert_in_range(j->readers, m->writers > 0 ? 2 : m->limit, m->limit);
+        assert_true(j->readers_differ);
     } else if (m->writers < 100) {
-        assert_in_range(v.readers, 2, KINDS * PER_KIND);
-        assert_true(v.readers_differ || strcmp(m->layout, "kazoo") == 0);
+        assert_in_range(j->readers, 2, KINDS * PER_KIND);
+        assert_true(j->readers_differ || strcmp(m->layout, "kazoo") == 0);
     }
     fleet_check_shares(m);
     print_message("%zu sections, %" PRId64 " writes, %zu readers at once, "
                   "%zu nodes, %zu refused\n",
-                  m->journal.sections, v.writes, v.readers, count, v.refused);
+                  j->count, j->counter, j->readers, count, j->refused);
 }
 
 struct story {
@@ -308,7 +299,7 @@ TEST_ROWS(fleet, stories, story)
     fleet_end(&m);
     judge(&m, story->fault);
     print_message("in %" PRId64 " ms\n", now_ms() - began);
-    journal_free(&m.journal);
+    free(m.journal.sections);
     if (story->fault == RESTART)
         proxy_stop(proxy);
     if (m.limit > 0 && story->fault == NONE)

@@ -25,7 +25,7 @@
  *   barrier set PATH            done set       or remove, or wait
  *   enter PATH MEMBERS LIMIT_MS entered | busy a double barrier (not Python)
  *   leave LIMIT_MS              left | busy
- *   run DIR WRITERS             ran CYCLES     see section.h; WRITERS: per
+ *   run WRITERS                 ran            see below; WRITERS: per
  *                                              cent; of a semaphore: acquires
  *                                              of two permits (C only)
  *   close                       closed
@@ -43,6 +43,15 @@
  *   curator    default              Curator   classes of examples/interop
  *   patterns   -                    -         kazoo's with extra_lock_patterns
  *   kazoo      ZKR_..._KAZOO_LAYOUT -         kazoo's
+ *
+ * A worker that runs acquires again and again, and says before each release for
+ * each node
+ *
+ *   enter MODE NODE TOKEN 0     VALUE | -1     -1: it releases at once
+ *   leave MODE NODE TOKEN VALUE 1 | 0          VALUE: that of the enter, a
+ *                                              writer adds 1; 0: it has ran
+ *
+ * and goes on when the test has answered with the line on the right.
  *
  * All functions fail the test when a worker does not do what it should. */
 #pragma once

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python side of the interop tests: kazoo, driven by lines.
 
-worker.h says which lines, section.h what the critical section does.
+worker.h says which lines.
 
     worker.py NAME DIRECTORY-OF-curator_lock.py
 """
 
-import fcntl
 import os
 import random
 import sys
@@ -102,66 +101,6 @@ def answer(line):
     os.write(1, b"= " + line.encode() + b"\n")
 
 
-class Section:
-    """The critical section of the mix."""
-
-    def __init__(self, name, directory):
-        self.name = name
-        self.directory = directory
-        self.resource = os.open(directory + "/resource", os.O_RDWR)
-        flags = os.O_WRONLY | os.O_APPEND
-        self.journal = os.open(directory + "/journal", flags)
-        self.count = 0
-
-    def close(self):
-        os.close(self.resource)
-        os.close(self.journal)
-
-    def is_over(self):
-        return os.path.exists("%s/stop-%s" % (self.directory, self.name))
-
-    def note(self, what, mode, node, token, value):
-        words = (what, self.name, mode, node, token, value)
-        os.write(self.journal, ("%s %s %s %s %d %d\n" % words).encode())
-
-    def access(self, writer, token, value):
-        """The value, or -1: refused. A write when it is not negative."""
-        fcntl.lockf(self.resource, fcntl.LOCK_EX)
-        try:
-            words = os.pread(self.resource, 63, 0).split()
-            counter, seen, written = (int(word) for word in words)
-            if token < (seen if writer else written):
-                return -1
-            seen = max(seen, token)
-            if writer:
-                written = token
-            if value >= 0:
-                counter = value
-            text = "%020d %020d %020d\n" % (counter, seen, written)
-            os.pwrite(self.resource, text.encode(), 0)
-            return counter
-        finally:
-            fcntl.lockf(self.resource, fcntl.LOCK_UN)
-
-    def work(self, mode, node, token):
-        writer = mode == "write"
-        value = self.access(writer, token, -1)
-        if value < 0:
-            self.note("REFUSED", mode, node, token, value)
-            return
-        self.note("ENTER", mode, node, token, value)
-        stall = "%s/stall-%s-%s" % (self.directory, self.name, mode)
-        if os.path.exists(stall):
-            self.note("STALL", mode, node, token, value)
-            while os.path.exists(stall):
-                time.sleep(0.002)
-        self.count += 1
-        if self.count % 16 == 0:
-            time.sleep(0.001)
-        value = self.access(writer, token, value + 1 if writer else -1)
-        self.note("LEAVE", mode, node, token, value)
-
-
 class Worker:
     """Its commands are its methods."""
 
@@ -248,31 +187,38 @@ class Worker:
         getattr(barrier, "create" if what == "set" else what)()
         return "done " + what
 
-    def cycle(self, section, mode):
+    def ask(self, what, mode, lock, token, value):
+        """The test has the resource behind the lock, and answers with a number."""
+        answer("%s %s %s %d %d" % (what, mode, lock.node, token, value))
+        return int(sys.stdin.readline())
+
+    def cycle(self, mode):
+        """False when the test has said that it was the last."""
         lock = self.new_lock(mode)
+        more = True
         try:
             lock.acquire()
             token = self.token(lock)
-            if token:
-                section.work(mode, lock.node, token)
+            value = self.ask("enter", mode, lock, token, 0) if token else -1
+            if value >= 0:
+                value += mode == "write"
+                more = self.ask("leave", mode, lock, token, value) != 0
             lock.release()
+            return more
         except Exception:
             self.forget(lock)
             raise
 
-    def run(self, directory, writers):
-        section = Section(self.name, directory)
-        cycles = 0
-        while not section.is_over():
+    def run(self, writers):
+        more = True
+        while more:
             mode = "write" if random.randrange(100) < int(writers) else "read"
             try:
-                self.cycle(section, mode)
-                cycles += 1
+                more = self.cycle(mode)
             except Exception as e:
                 print("%s: %r" % (self.name, e), file=sys.stderr, flush=True)
                 time.sleep(0.02)
-        section.close()
-        return "ran %d" % cycles
+        return "ran"
 
 
 def main():
