@@ -68,12 +68,18 @@ for_each_opts() {
 }
 
 # Initializes each option struct, in static storage and on the stack, and
-# compares it with what it must be: its size, and zero.
-initializers() {
-    compiles 'initialization of options' <<END || return 0
+# compares it with what it must be: its size, and zero. A policy is assigned to
+# existing options more often than it initializes new ones. In C++ the tag of an
+# enum or a struct is a type by itself, unless a function has the same name.
+uses() {
+    compiles 'a use of the headers' <<END || return 0
 $(includes_of)
 #include <string.h>
 
+#ifdef __cplusplus
+$(sed -n 's/^\(enum\|struct\) \(zkr_[a-z_]*\) {.*/extern \2 *of_\2;/p' \
+        "$dir"/*.h)
+#endif
 $(for_each_opts 'static struct TYPE static_TYPE = INIT;')
 
 static int is_default(const void *opts, size_t size)
@@ -86,29 +92,6 @@ static int is_default(const void *opts, size_t size)
            memcmp(bytes + sizeof(size), zero, size - sizeof(size)) == 0;
 }
 
-int main(void)
-{
-    int count = 0;
-$(for_each_opts '
-    {
-        struct TYPE opts = INIT;
-
-        count += is_default(&opts, sizeof(opts));
-        count += is_default(&static_TYPE, sizeof(static_TYPE));
-    }')
-
-    return count == 2 * $(for_each_opts TYPE | wc -l) && count > 8 ? 0 : 1;
-}
-END
-    "$tmp/program" ||
-        complain "an initializer makes other than defaults as $standard"
-}
-
-# A policy is assigned to existing options more often than it initializes new
-# ones.
-retry_policies() {
-    compiles 'use of retry policies' <<END || true
-#include <zkrecipes/zkrecipes.h>
 static void set(struct zkr_session_opts *opts, unsigned ms)
 {
     struct zkr_retry policies[] = { ZKR_RETRY_NONE_INIT,
@@ -124,23 +107,28 @@ static void set(struct zkr_session_opts *opts, unsigned ms)
 
 int main(void)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    struct zkr_session_opts session = ZKR_SESSION_OPTS_INIT;
+    struct zkr_lockable_opts flags = ZKR_LOCKABLE_OPTS_INIT;
+    int count = 0;
+$(for_each_opts '
+    {
+        struct TYPE opts = INIT;
 
-    set(&opts, 50);
-    return 0;
+        count += is_default(&opts, sizeof(opts));
+        count += is_default(&static_TYPE, sizeof(static_TYPE));
+    }')
+
+    set(&session, 50);
+    flags.flags = ZKR_FAIL_ON_SESSION_LOSS | ZKR_KAZOO_LAYOUT;
+    flags.flags |= ZKR_PERSISTENT_PARENTS;
+    if (flags.flags != (ZKR_FAIL_ON_SESSION_LOSS | ZKR_PERSISTENT_PARENTS |
+                        ZKR_KAZOO_LAYOUT))
+        return 2; /* flags are not combined */
+    return count == 2 * $(for_each_opts TYPE | wc -l) && count > 8 ? 0 : 1;
 }
 END
-}
-
-# In C++ the tag of an enum or a struct is a type by itself, unless a function
-# has the same name.
-tags_are_types() {
-    compiles 'use of a tag without enum or struct' <<END || true
-$(includes_of)
-$(sed -n 's/^\(enum\|struct\) \(zkr_[a-z_]*\) {.*/extern \2 *of_\2;/p' \
-        "$dir"/*.h)
-int main() { return 0; }
-END
+    "$tmp/program" ||
+        complain "$?: an initializer makes other than defaults as $standard"
 }
 
 # Each function that returns an error is marked, unless error.h says why not.
@@ -176,22 +164,7 @@ int main() { return 0; }
 END
 }
 
-flags() {
-    compiles 'use of flags' <<END || true
-#include <zkrecipes/zkrecipes.h>
-int main(void)
-{
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-
-    opts.flags = ZKR_FAIL_ON_SESSION_LOSS | ZKR_KAZOO_LAYOUT;
-    opts.flags |= ZKR_PERSISTENT_PARENTS;
-    return opts.flags == (ZKR_FAIL_ON_SESSION_LOSS |
-                          ZKR_PERSISTENT_PARENTS |
-                          ZKR_KAZOO_LAYOUT) ? 0 : 1;
-}
-END
-    "$tmp/program" ||
-        complain "flags are not combined as $standard"
+wrong_flags() {
     (compiles 'a flag of another function') <<END >"$tmp/refused" || true
 #include <zkrecipes/zkrecipes.h>
 int main(void)
@@ -208,14 +181,10 @@ END
 
 for standard in $standards; do
     each_header_alone
-    initializers
-    retry_policies
+    uses
     results_are_looked_at
-    flags
-    if [ "$language" = c++ ]; then
-        tags_are_types
-        inside_extern_c
-    fi
+    wrong_flags
+    [ "$language" = c ] || inside_extern_c
 done
 
 exit $failed
