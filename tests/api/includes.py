@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks who includes what: the client's header in the seam, nothing upwards,
-nothing private in tools and examples, and no word for two things.
+nothing private in tools and examples, no word for two things, and that each
+source names its licence in its first lines.
 
     includes.py SOURCE_ROOT
 """
@@ -32,6 +33,8 @@ ROOMS = {
 }
 SEAM = re.compile(r'include/zkrecipes/zhandle\.h|src/zk/zk_(mt\.c|latch\.c|(init|move)\.[ch])')
 TOOL = Path('tools/zk-lockctl')
+SOURCE = re.compile(r'.*\.([ch]|[ch]pp|java|py|sh)|run|rules|zk-dev')
+LICENCE = b'SPDX-License-Identifier: Apache-2.0'
 
 
 def lines_of(*tops):
@@ -101,8 +104,11 @@ def faults():
         folders[:] = [f for f in folders if not (f == '.git' or Path(top, f, 'meson-private').exists()
                                                  or top == '.' and f.startswith('build-'))]
         for file in files: # the brackets keep this file out
-            if re.search(rb'(/work|\.\.)/[s]hared', Path(top, file).read_bytes()):
+            text = Path(top, file).read_bytes()
+            if re.search(rb'(/work|\.\.)/[s]hared', text):
                 yield Path(top, file), 'a file mentions what is not part of the project'
+            if SOURCE.fullmatch(file) and LICENCE not in b''.join(text.splitlines()[:2]):
+                yield Path(top, file), 'no SPDX line'
 
 
 os.chdir(sys.argv[1])

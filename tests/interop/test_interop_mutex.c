@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the mutex across clients: who excludes whom, with one holder and one
+/* Tests of the mutex and of elections across clients (Curator's LeaderLatch and
+ * LeaderSelector, kazoo's Election): who excludes whom, with one holder and one
  * contender of each pair of clients on one path. docs/interop.md has the
- * table. */
+ * tables. And tests of asking for a lock, with Curator's Revoker and ours. */
 #include "pair.h"
 
 /* clang-format off */
@@ -26,6 +27,21 @@ static const struct pair pairs[] = {
       &c_for_kazoo.writer, &c.writer, true, true },
     { "curator_does_not_see_c_in_kazoo_layout", "mutex",
       &curator.writer, &c_for_kazoo.writer, false, true },
+
+    { "c_and_the_latch_of_curator_exclude_each_other", "latch",
+      &c.writer, &curator.writer, true, true },
+    { "c_and_an_election_with_the_subclass_exclude_each_other", "latch",
+      &c.writer, &kazoo_subclass.writer, true, true },
+    { "latch_of_curator_and_the_subclass_exclude_each_other", "latch",
+      &curator.writer, &kazoo_subclass.writer, true, true },
+    { "c_in_kazoo_layout_and_an_election_exclude_each_other", "latch",
+      &c_for_kazoo.writer, &kazoo_as_is.writer, true, true },
+    { "c_waits_for_an_election_as_it_is", "latch",
+      &c.writer, &kazoo_as_is.writer, true, false },
+    /* Regression: beside it the participant had the marker of a latch, and
+     * both led. */
+    { "c_and_the_selector_of_curator_exclude_each_other", "selector",
+      &c.writer, &curator.writer, true, true },
 };
 /* clang-format on */
 
@@ -154,4 +170,93 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
         for (int i = 0; i < 3; i++)
             pass_by_curator(s, m, d.other, most);
     }
+}
+
+/* -- elections ------------------------------------------------------------- */
+
+/* By the ids, which are their names. */
+static void both_name_the_same_leader(const char *recipe)
+{
+    struct duo d = duo_on_new_path(recipe, &c.writer, &curator.writer);
+    struct worker *const both[] = { d.holder, d.other };
+
+    for (int i = 0; i < 2; i++) {
+        worker_acquire(both[i], "write");
+        for (int k = 0; k < 2; k++)
+            worker_do(both[k], textf("leader %s", both[i]->name), "leader");
+        worker_do(both[i], "released", "release write");
+        wait_children(d.path, 0);
+    }
+}
+
+TEST(c_and_curator_name_the_same_leader)
+{
+    both_name_the_same_leader("latch");
+    both_name_the_same_leader("selector");
+}
+
+/* The leader is killed: the next one leads when the servers have ended its
+ * session, and not before. */
+static void the_next_leads(const char *recipe, const struct side *leader,
+                           const struct side *next)
+{
+    struct duo d = duo_on_new_path(recipe, leader, next);
+
+    worker_acquire(d.holder, "write");
+    const char *node = textf("%s/%s", d.path, d.holder->node);
+    acquire_behind(d.other, "write", d.path, d.holder->node);
+    worker_kill(d.holder);
+    assert_null(worker_hear(d.other, 100));
+    assert_int_equal(admin_exists(admin, node, NULL), ZOK);
+    worker_expect_held(d.other);
+    assert_int_equal(admin_exists(admin, node, NULL), ZNONODE);
+    worker_do(d.other, "released", "release write");
+}
+
+TEST(the_next_leads_when_the_leader_is_killed)
+{
+    the_next_leads("latch", &c.writer, &curator.writer);
+    the_next_leads("latch", &curator.writer, &c.writer);
+    the_next_leads("selector", &c.writer, &curator.writer);
+    the_next_leads("selector", &curator.writer, &c.writer);
+}
+
+/* -- asking for a lock ------------------------------------------------------
+ */
+
+static const struct {
+    const char *name;
+    const char *recipe; /* rw: as a writer, and as a reader */
+    enum kind holder;
+    enum kind asker;
+} requests[] = {
+    { "c_holder_hears_the_revoker_of_curator", "mutex", KIND_C, KIND_CURATOR },
+    { "c_writer_and_reader_hear_the_revoker_of_curator", "rw", KIND_C,
+      KIND_CURATOR },
+    { "curator_holder_hears_our_request", "mutex", KIND_CURATOR, KIND_C },
+    { "curator_writer_and_reader_hear_our_request", "rw", KIND_CURATOR,
+      KIND_C },
+};
+
+/* The holder listens, the other asks: it is told, and still holds. */
+static void hears(const char *recipe, const char *mode, enum kind holder,
+                  enum kind asker)
+{
+    struct side holds = { holder, "curator", mode };
+    struct side asks = { asker, "curator", mode };
+    struct duo d = duo_on_new_path(recipe, &holds, &asks);
+
+    worker_do(d.holder, "listening", "listen");
+    worker_acquire(d.holder, mode);
+    worker_do(d.other, "revoked", "revoke %s/%s", d.path, d.holder->node);
+    worker_expect(d.holder, "asked");
+    assert_int_equal(count_children(d.path), 1);
+    worker_do(d.holder, "released", "release %s", mode);
+}
+
+TEST_ROWS(request, requests, row)
+{
+    hears(row->recipe, "write", row->holder, row->asker);
+    if (strcmp(row->recipe, "rw") == 0)
+        hears(row->recipe, "read", row->holder, row->asker);
 }
