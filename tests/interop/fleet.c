@@ -80,7 +80,7 @@ static void run(const struct mix *m, struct worker *w)
 static void on_answer(struct mix *m, struct worker *w)
 {
     struct part *p = part_of(w);
-    struct section s = { 0 };
+    struct section s = { .kind = kind_of(w) };
     char what[8], mode[8];
     int64_t value;
 
@@ -193,7 +193,7 @@ void fleet_check_shares(const struct mix *m)
         size_t count = 0;
 
         for (size_t i = m->mixed_from; i < m->journal.count; i++)
-            count += journal_same_kind(m->journal.sections[i].worker, w->name);
+            count += m->journal.sections[i].kind == kind_of(w);
         if (count < all / 10)
             fail_msg("only %zu of %zu sections like %s", count, all, w->name);
     }

@@ -12,14 +12,6 @@ static void blame(const struct section *s, const char *why)
              s->writes ? "write" : "read", s->node, s->token, why);
 }
 
-bool journal_same_kind(const char *worker, const char *other)
-{
-    size_t length = strcspn(worker, "0123456789");
-
-    return length == strcspn(other, "0123456789") &&
-           memcmp(worker, other, length) == 0;
-}
-
 static bool pass_fence(struct journal *j, const struct section *s)
 {
     if (s->token < (s->writes ? j->seen : j->written))
@@ -50,7 +42,7 @@ int64_t journal_enter(struct journal *j, const struct section *entered)
         if (other->end != JUDGE_NEVER)
             continue;
         inside++;
-        if (!journal_same_kind(other->worker, s->worker))
+        if (other->kind != s->kind)
             j->readers_differ = true;
     }
     j->readers = inside > j->readers ? inside : j->readers;

@@ -12,10 +12,12 @@
 #pragma once
 
 #include "history.h"
+#include "worker.h"
 
 /* What a worker does under one node, from its enter to its leave. */
 struct section {
     char worker[16];
+    enum kind kind;
     char node[96];
     bool writes;
     int64_t token;
@@ -55,9 +57,6 @@ void journal_end(struct journal *j, const char *worker);
  * from section number `from` on. */
 bool journal_has_enter(const struct journal *j, size_t from, const char *worker,
                        bool only_writers);
-
-/* As "curator2" and "curator5" are. */
-bool journal_same_kind(const char *worker, const char *other);
 
 /* By the rules of judge.h, with the lives of the nodes in the log of the
  * server. That has another clock, so that only the order of its deletions

@@ -109,13 +109,6 @@ void excludes(const char *recipe, const struct side *first,
     lets_wait(recipe, first, second);
 }
 
-void both_exclude(const char *recipe, const struct side *a,
-                  const struct side *b)
-{
-    excludes(recipe, a, b);
-    excludes(recipe, b, a);
-}
-
 void lets_in(const char *recipe, const struct side *first,
              const struct side *second)
 {

@@ -56,10 +56,6 @@ void acquire_behind(struct worker *w, const char *mode, const char *path,
 void excludes(const char *recipe, const struct side *first,
               const struct side *second);
 
-/* The same check, and then the same with the sides exchanged. */
-void both_exclude(const char *recipe, const struct side *a,
-                  const struct side *b);
-
 /* A row of a table of pairs: while either holds, the other waits, or is
  * granted, too. */
 struct pair {

@@ -20,14 +20,15 @@ static const struct {
 
 TEST_ROWS(share, sharing, pair)
 {
-    const struct client *a = pair->a;
-    const struct client *b = pair->b;
+    const struct side *a[] = { &pair->a->writer, &pair->a->reader };
+    const struct side *b[] = { &pair->b->writer, &pair->b->reader };
 
-    both_exclude("rw", &a->writer, &b->writer);
-    both_exclude("rw", &a->writer, &b->reader);
-    both_exclude("rw", &a->reader, &b->writer);
-    lets_in("rw", &a->reader, &b->reader);
-    lets_in("rw", &b->reader, &a->reader);
+    for (int i = 0; i < 4; i++)
+        check_pair(&(struct pair){ .recipe = "rw",
+                                   .a = a[i / 2],
+                                   .b = b[i % 2],
+                                   .a_waits = i < 3,
+                                   .b_waits = i < 3 });
 }
 
 TEST(kazoo_with_patterns_waits_for_curator_only)

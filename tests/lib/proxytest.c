@@ -6,48 +6,24 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "admin.h"
 #include "net.h"
 #include "proxy.h"
-#include "recorder.h"
-#include "server.h"
-#include "test.h"
-#include "wait.h"
+#include "selftest.h"
 #include "wire.h"
 
 enum {
     SESSION_MS = 30000,
-    WAIT_MS = 60000, /* for what must happen */
-    QUIET_MS = 200,  /* for what must not */
+    QUIET_MS = 200, /* for what must not happen */
     LATENCY_MS = 100,
     BIG_SIZE = 2000000,
     RAW_CLIENTS = 64,
 };
 
-/* One server for all tests, with a direct line to it; each test has a proxy
- * and a client of its own. */
-static struct server *server;
-static struct admin *direct;
+/* Each test has a proxy and a client of its own. */
 static struct proxy *proxy;
 static zhandle_t *zh;            /* through it, in the tests that open it */
 static struct recorder *events;  /* session states */
 static struct recorder *replies; /* codes, in order; value: which request */
-
-static int start_all(void)
-{
-    static const char *const java[] = { "-Djute.maxbuffer=3000000", NULL };
-    const struct server_opts opts = { .java_opts = java };
-    if (server_start(&opts, &server) != SERVER_OK)
-        return -1;
-    return admin_open(server_hosts(server), &direct);
-}
-
-static int stop_all(void)
-{
-    admin_close(direct);
-    server_stop(server);
-    return 0;
-}
 
 static int set_up(void)
 {
@@ -70,51 +46,33 @@ static int tear_down(void)
     proxy_stop(proxy);
     recorder_free(events);
     recorder_free(replies);
-    return admin_delete_tree(direct, "/t");
+    return admin_delete_tree(admin, "/t");
 }
 
 FIXTURE(set_up, tear_down)
 
 /* The client */
 
-static void ignore_log(const char *line)
-{
-}
-
-static void on_event(zhandle_t *its, int type, int code, const char *path,
-                     void *context)
-{
-    if (type == ZOO_SESSION_EVENT)
-        recorder_add(context, code, 0);
-}
-
 /* The i-th event of the session is this one. */
 static void assert_event(size_t i, int code)
 {
     int its_code;
 
-    assert_true(recorder_wait(events, i + 1, WAIT_MS));
+    assert_true(recorder_wait(events, i + 1, SOON_MS));
     assert_true(recorder_get(events, i, &its_code, NULL));
     assert_int_equal(its_code, code);
 }
 
-static void start_client(int session_ms)
-{
-    zh = zookeeper_init2(proxy_hosts(proxy), on_event, session_ms, NULL, events,
-                         ZOO_NO_LOG_CLIENTENV, ignore_log);
-    assert_non_null(zh);
-}
-
 static void await_connection(void)
 {
-    assert_true(COMES(zoo_state(zh) == ZOO_CONNECTED_STATE, WAIT_MS));
+    assert_true(COMES(zoo_state(zh) == ZOO_CONNECTED_STATE, SOON_MS));
 }
 
 /* With a parent node for what the test creates. */
 static int64_t open_client(void)
 {
-    ok(admin_create(direct, "/t", NULL));
-    start_client(SESSION_MS);
+    ok(admin_create(admin, "/t", NULL));
+    zh = new_client(proxy_hosts(proxy), SESSION_MS, events);
     await_connection();
     return zoo_client_id(zh)->client_id;
 }
@@ -149,7 +107,7 @@ static void send_list(const char *path, intptr_t number)
 
 static void await_replies(size_t count)
 {
-    assert_true(recorder_wait(replies, count, WAIT_MS));
+    assert_true(recorder_wait(replies, count, SOON_MS));
 }
 
 /* Reply number `i` was to this request, with this code. */
@@ -158,7 +116,7 @@ static void assert_reply(size_t i, int number, int rc)
     int64_t got_number;
     int got_rc;
 
-    assert_true(recorder_wait(replies, i + 1, WAIT_MS));
+    assert_true(recorder_wait(replies, i + 1, SOON_MS));
     assert_true(recorder_get(replies, i, &got_rc, &got_number));
     assert_int_equal(got_number, number);
     assert_int_equal(got_rc, rc);
@@ -171,24 +129,24 @@ static void assert_no_reply(size_t count)
 
 static void assert_exists(const char *path)
 {
-    ok(admin_exists(direct, path, NULL));
+    ok(admin_exists(admin, path, NULL));
 }
 
 static void assert_missing(const char *path)
 {
-    assert_int_equal(admin_exists(direct, path, NULL), ZNONODE);
+    assert_int_equal(admin_exists(admin, path, NULL), ZNONODE);
 }
 
 static void assert_rule_done(void)
 {
-    assert_true(proxy_wait_rule(proxy, WAIT_MS));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
     assert_true(proxy_rule_done(proxy));
 }
 
 /* The client was cut off, and comes back with the session it had. */
 static void assert_reconnects(int64_t session)
 {
-    assert_true(recorder_wait(events, 3, WAIT_MS));
+    assert_true(recorder_wait(events, 3, SOON_MS));
     assert_event(1, ZOO_CONNECTING_STATE);
     await_connection();
     assert_int_equal(zoo_client_id(zh)->client_id, session);
@@ -274,19 +232,19 @@ TEST(test_latency)
     int64_t start_ms = now_ms();
     send_list("/t", 1);
     assert_reply(0, 1, ZOK);
-    assert_in_range(now_ms() - start_ms, LATENCY_MS, WAIT_MS);
+    assert_in_range(now_ms() - start_ms, LATENCY_MS, SOON_MS);
 
     proxy_rule_error(proxy, ZOO_GETCHILDREN_OP, 1, ZTHROTTLEDOP);
     start_ms = now_ms();
     send_list("/t", 2);
     assert_reply(1, 2, ZTHROTTLEDOP);
-    assert_in_range(now_ms() - start_ms, LATENCY_MS, WAIT_MS);
+    assert_in_range(now_ms() - start_ms, LATENCY_MS, SOON_MS);
 }
 
 /* Some replies come sooner, some later. */
 TEST(test_jitter)
 {
-    int64_t least = WAIT_MS;
+    int64_t least = SOON_MS;
     int64_t most = 0;
 
     (void)open_client();
@@ -375,26 +333,6 @@ TEST(test_hold_request)
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 3);
 
     release_two();
-}
-
-static void hang_up_while_held(void)
-{
-    (void)open_client();
-    proxy_rule(proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
-    send_create("/t/late", 1);
-    assert_rule_done();
-    close_client();
-}
-
-/* A held request reaches the server even after its client has hung up. */
-TEST(test_late_request)
-{
-    hang_up_while_held();
-    sleep_ms(QUIET_MS);
-    assert_missing("/t/late");
-
-    proxy_release(proxy);
-    assert_true(COMES(admin_exists(direct, "/t/late", NULL) == ZOK, WAIT_MS));
 }
 
 /* The answer made up here comes in its turn; the server does not see it. */
@@ -503,7 +441,7 @@ TEST(test_connect_and_close)
 TEST(test_read_only)
 {
     proxy_rule(proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
-    start_client(SESSION_MS);
+    zh = new_client(proxy_hosts(proxy), SESSION_MS, events);
     assert_event(0, ZOO_READONLY_STATE);
     assert_rule_done();
     proxy_cut(proxy);
@@ -558,18 +496,18 @@ static bool has_expired(void)
  * and hears of it when healed. */
 TEST(test_freeze_expires)
 {
-    ok(admin_create(direct, "/t", NULL));
-    start_client(1000);
+    ok(admin_create(admin, "/t", NULL));
+    zh = new_client(proxy_hosts(proxy), 1000, events);
     await_connection();
     send_create_flags("/t/mine", 1, ZOO_EPHEMERAL);
     assert_reply(0, 1, ZOK);
     proxy_freeze(proxy);
     assert_true(
-        COMES(admin_exists(direct, "/t/mine", NULL) == ZNONODE, WAIT_MS));
+        COMES(admin_exists(admin, "/t/mine", NULL) == ZNONODE, SOON_MS));
     assert_false(has_expired());
 
     proxy_heal(proxy);
-    assert_true(COMES(has_expired(), WAIT_MS));
+    assert_true(COMES(has_expired(), SOON_MS));
 }
 
 /* While the server is away, clients are turned away; then they are back.
@@ -580,16 +518,16 @@ TEST(test_server_restart)
 {
     int64_t session = open_client();
 
-    admin_close(direct);
-    direct = NULL;
+    admin_close(admin);
+    admin = NULL;
     server_kill9(server);
-    assert_true(recorder_wait(events, 2, WAIT_MS));
+    assert_true(recorder_wait(events, 2, SOON_MS));
     sleep_ms(QUIET_MS);
     assert_int_equal(recorder_count(events), 2);
 
     proxy_cut(proxy);
     ok(server_restart(server));
-    ok(admin_open(server_hosts(server), &direct));
+    ok(admin_open(server_hosts(server), &admin));
     proxy_heal(proxy);
     assert_reconnects(session);
 }
@@ -609,7 +547,7 @@ TEST(test_many_partial_frames)
     put_connect(&connect, 10000, 0, NULL);
     put_close(&end);
     for (int i = 0; i < RAW_CLIENTS; i++) {
-        fds[i] = net_connect(proxy_hosts(proxy), WAIT_MS);
+        fds[i] = net_connect(proxy_hosts(proxy), SOON_MS);
         assert_in_range(fds[i], 0, 1000);
     }
     for (size_t at = 0; at < connect.size; at++) {
@@ -630,7 +568,7 @@ TEST(test_many_partial_frames)
 static void assert_hangs_up(const unsigned char *bytes, size_t size)
 {
     unsigned char reply[8];
-    int fd = net_connect(proxy_hosts(proxy), WAIT_MS);
+    int fd = net_connect(proxy_hosts(proxy), SOON_MS);
 
     assert_true(net_send(fd, bytes, size));
     assert_int_equal(net_receive(fd, reply, sizeof(reply)), 0);
@@ -659,14 +597,20 @@ static void assert_idle(void)
                     QUIET_MS * 1000000);
 }
 
-/* Waiting costs nothing, even with ends that hung up while all is held. */
-TEST(test_idles)
+/* Waiting costs nothing, even with ends that hung up while all is held; and a
+ * held request reaches the server even after its client has hung up. */
+TEST(test_idles_until_late_request)
 {
-    hang_up_while_held();
+    (void)open_client();
+    proxy_rule(proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
+    send_create("/t/late", 1);
+    assert_rule_done();
+    close_client();
     assert_idle();
+    assert_missing("/t/late");
 
     proxy_release(proxy);
-    assert_true(COMES(admin_exists(direct, "/t/late", NULL) == ZOK, WAIT_MS));
+    assert_true(COMES(admin_exists(admin, "/t/late", NULL) == ZOK, SOON_MS));
     proxy_freeze(proxy);
     assert_idle();
 }
@@ -698,14 +642,14 @@ TEST(test_stop_leaves_nothing)
     char byte;
 
     /* ZooKeeper's client opens /dev/urandom whenever it likes. */
-    admin_close(direct);
-    direct = NULL;
+    admin_close(admin);
+    admin = NULL;
     sleep_ms(QUIET_MS); /* a thread that was joined may stay in /proc */
     int threads = count_threads();
     int fds = count_fds();
     put_connect(&connect, 10000, 0, NULL);
     ok(proxy_start(server_hosts(server), &p));
-    int fd = net_connect(proxy_hosts(p), WAIT_MS);
+    int fd = net_connect(proxy_hosts(p), SOON_MS);
     assert_true(net_send(fd, connect.bytes, connect.size));
     assert_int_equal(recv(fd, &byte, 1, 0), 1);
     proxy_freeze(p);
@@ -718,14 +662,5 @@ TEST(test_stop_leaves_nothing)
     assert_int_equal(count_threads(), threads);
     assert_int_equal(count_fds(), fds);
     proxy_stop(NULL);
-    ok(admin_open(server_hosts(server), &direct));
-}
-
-int main(void)
-{
-    if (!server_installed()) {
-        fprintf(stderr, "skipped: java or zookeeper.jar is missing\n");
-        return 77;
-    }
-    return test_run_between(start_all, stop_all);
+    ok(admin_open(server_hosts(server), &admin));
 }

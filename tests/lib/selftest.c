@@ -7,23 +7,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "admin.h"
 #include "expire.h"
-#include "recorder.h"
-#include "server.h"
+#include "selftest.h"
 #include "stopwatch.h"
-#include "test.h"
-#include "wait.h"
 
-enum { SOON_MS = 60000 }; /* only ends a hang */
-
-/* One server and one admin client for all tests that do not need their own. */
-static struct server *server;
-static struct admin *admin;
+struct server *server;
+struct admin *admin;
 
 static int set_up(void)
 {
-    if (server_start(NULL, &server) != SERVER_OK)
+    static const char *const java[] = { "-Djute.maxbuffer=3000000", NULL };
+    const struct server_opts opts = { .java_opts = java };
+    if (server_start(&opts, &server) != SERVER_OK)
         return -1;
     return admin_open(server_hosts(server), &admin);
 }
@@ -33,6 +28,27 @@ static int tear_down(void)
     admin_close(admin);
     server_stop(server);
     return 0;
+}
+
+static void ignore_log(const char *line)
+{
+}
+
+static void on_session_event(zhandle_t *zh, int type, int session_state,
+                             const char *path, void *context)
+{
+    if (type == ZOO_SESSION_EVENT)
+        recorder_add(context, session_state, 0);
+}
+
+zhandle_t *new_client(const char *hosts, int session_ms,
+                      struct recorder *events)
+{
+    zhandle_t *zh = zookeeper_init2(hosts, on_session_event, session_ms, NULL,
+                                    events, ZOO_NO_LOG_CLIENTENV, ignore_log);
+
+    assert_non_null(zh);
+    return zh;
 }
 
 /* How many of two are there, of a server: its process, and its directory. */
@@ -138,17 +154,12 @@ static void ignore_event(zhandle_t *zh, int type, int event_state,
 {
 }
 
-static void ignore_log(const char *line)
-{
-}
-
 /* The counters are those of the server. */
 TEST(test_server_counts)
 {
-    zhandle_t *zh = zookeeper_init2(server_hosts(server), NULL, 30000, NULL,
-                                    NULL, ZOO_NO_LOG_CLIENTENV, ignore_log);
+    struct recorder *events = recorder_new();
+    zhandle_t *zh = new_client(server_hosts(server), 30000, events);
 
-    assert_non_null(zh);
     ok(admin_create_flags(admin, "/mortal", NULL, ZOO_EPHEMERAL, NULL, 0));
     assert_int_equal(server_ephemerals_count(server), 1);
     assert_int_equal(server_watch_count(server), 0);
@@ -160,6 +171,7 @@ TEST(test_server_counts)
     assert_int_equal(server_ephemerals_count(server), 0);
     assert_int_equal(server_watch_count(server), 0);
     zookeeper_close(zh);
+    recorder_free(events);
 }
 
 /* Run as `test-harness --hang`: start a server, tell about it, wait to die. */
@@ -233,73 +245,34 @@ TEST(test_ensemble)
 
 /* expire */
 
-static void on_session_event(zhandle_t *zh, int type, int session_state,
-                             const char *path, void *context)
+/* A real client learns soon that its session is over; the first is ended with
+ * the password that it was given. */
+TEST(test_expire)
 {
-    if (type == ZOO_SESSION_EVENT)
-        recorder_add(context, session_state, 0);
-}
+    for (int round = 0; round < 21; round++) {
+        struct recorder *events = recorder_new();
+        zhandle_t *zh = new_client(server_hosts(server), 30000, events);
+        int state = 0;
 
-struct victim {
-    struct recorder *events; /* session states, in order */
-    zhandle_t *zh;
-};
+        assert_true(COMES(zoo_state(zh) == ZOO_CONNECTED_STATE, SOON_MS));
+        ok(zoo_create(zh, "/victim", NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
+                      ZOO_EPHEMERAL, NULL, 0));
+        const clientid_t *id = zoo_client_id(zh);
+        if (round == 0)
+            ok(session_kill(server_hosts(server), id->client_id, id->passwd));
+        else
+            ok(session_kill_by_id(server_hosts(server), id->client_id));
 
-static void open_victim(struct victim *v, const struct server *s)
-{
-    v->events = recorder_new();
-
-    v->zh = zookeeper_init2(server_hosts(s), on_session_event, 30000, NULL,
-                            v->events, ZOO_NO_LOG_CLIENTENV, ignore_log);
-    assert_non_null(v->zh);
-    assert_true(COMES(zoo_state(v->zh) == ZOO_CONNECTED_STATE, SOON_MS));
-    ok(zoo_create(v->zh, "/victim", NULL, -1, &ZOO_OPEN_ACL_UNSAFE,
-                  ZOO_EPHEMERAL, NULL, 0));
-}
-
-static void close_victim(struct victim *v)
-{
-    zookeeper_close(v->zh);
-    recorder_free(v->events);
-}
-
-/* How often it sees CONNECTING before that depends on who is faster. */
-static void assert_expired(struct victim *v)
-{
-    int state = 0;
-
-    assert_int_equal(admin_exists(admin, "/victim", NULL), ZNONODE);
-    assert_true(COMES(
-        recorder_get(v->events, recorder_count(v->events) - 1, &state, NULL) &&
-            state == ZOO_EXPIRED_SESSION_STATE,
-        SOON_MS));
-    assert_int_equal(zoo_state(v->zh), ZOO_EXPIRED_SESSION_STATE);
-}
-
-/* A real client learns soon that its session is over. */
-TEST(test_expire_by_id)
-{
-    struct victim v;
-
-    for (int round = 0; round < 20; round++) {
-        open_victim(&v, server);
-        ok(session_kill_by_id(server_hosts(server),
-                              zoo_client_id(v.zh)->client_id));
-        assert_expired(&v);
-        close_victim(&v);
+        assert_int_equal(admin_exists(admin, "/victim", NULL), ZNONODE);
+        /* How often it sees CONNECTING before depends on who is faster. */
+        assert_true(COMES(
+            recorder_get(events, recorder_count(events) - 1, &state, NULL) &&
+                state == ZOO_EXPIRED_SESSION_STATE,
+            SOON_MS));
+        assert_int_equal(zoo_state(zh), ZOO_EXPIRED_SESSION_STATE);
+        zookeeper_close(zh);
+        recorder_free(events);
     }
-}
-
-/* The same with the password that the client was given. */
-TEST(test_expire_by_password)
-{
-    struct victim v;
-
-    open_victim(&v, server);
-    const clientid_t *id = zoo_client_id(v.zh);
-    ok(session_kill(server_hosts(server), id->client_id, id->passwd));
-    assert_expired(&v);
-    close_victim(&v);
 }
 
 /* The errors for a session that does not exist, a wrong password, and a server
