@@ -58,11 +58,6 @@ struct timespec wait_deadline(int timeout_ms)
                               .tv_nsec = (long)(ms % 1000) * 1000000L };
 }
 
-bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms)
-{
-    return COMES(condition(arg), timeout_ms);
-}
-
 static int count_entries(const char *path)
 {
     DIR *dir = opendir(path);

@@ -9,11 +9,8 @@
 
 #include <pthread.h>
 
-/* Ask every 2 ms until the condition holds (true) or the time is up (false).
- * The condition is asked at least once, and once more after the deadline. */
-bool wait_until(bool (*condition)(void *), void *arg, int timeout_ms);
-
-/* The same, with a condition that stands where it is waited for. */
+/* Asks every 2 ms until the condition holds (true) or the time is up (false).
+ * It is asked at least once, and once more after the deadline. */
 #define COMES(condition, timeout_ms)                                           \
     __extension__({                                                            \
         int64_t comes_until_ms = now_ms() + (timeout_ms);                      \

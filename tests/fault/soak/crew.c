@@ -54,9 +54,8 @@ void crew_kill(struct crew *c, int worker)
     atomic_store(&c->board->seats[worker].session, 0);
 }
 
-static bool has_ended(void *arg)
+static bool has_ended(const struct crew *c)
 {
-    const struct crew *c = arg;
     siginfo_t info;
 
     for (int i = 0; i < WORKERS; i++) {
@@ -76,7 +75,7 @@ int crew_finish(struct crew *c)
     int status;
 
     atomic_store(&c->board->stop, true);
-    (void)wait_until(has_ended, c, END_MS);
+    (void)COMES(has_ended(c), END_MS);
     for (int i = 0; i < WORKERS; i++) {
         if (c->pids[i] <= 0)
             continue;

@@ -49,7 +49,7 @@ STRIKE(pause_host, server_pause(hit(n)))
 HEAL(resume, server_resume(hit(n)))
 
 /* A server that cannot write its log leaves the ensemble, or exits. */
-static bool does_not_serve(void *server)
+static bool does_not_serve(const struct server *server)
 {
     return !server_has_mode(server, "leader") &&
            !server_has_mode(server, "follower");
@@ -61,7 +61,7 @@ static bool does_not_serve(void *server)
 static bool fill_disk(struct nemesis *n)
 {
     bool failed = scratch_fill(n->scratch, log_of(n)) &&
-                  wait_until(does_not_serve, hit(n), FAILING_MS);
+                  COMES(does_not_serve(hit(n)), FAILING_MS);
 
     server_kill9(hit(n));
     return failed;
