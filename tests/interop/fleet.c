@@ -121,10 +121,8 @@ void fleet_begin(struct mix *m)
         kill_all();
     is_busy = true;
     m->path = new_path();
-    (void)snprintf(m->held, sizeof(m->held), "%s%s", m->path,
-                   m->limit > 0 ? "/leases" : "");
-    (void)snprintf(m->queue, sizeof(m->queue), "%s%s", m->path,
-                   m->limit > 0 ? "/locks" : "");
+    m->held = m->limit > 0 ? textf("%s/leases", m->path) : m->path;
+    m->queue = m->limit > 0 ? textf("%s/locks", m->path) : m->path;
     m->journal.limit = m->limit;
     if (m->hosts == NULL)
         m->hosts = server_hosts(the_server);

@@ -22,8 +22,8 @@ struct mix {
 
     /* Set by fleet_begin(): */
     const char *path;
-    char held[96]; /* the directory of the nodes that hold it */
-    char queue[96];
+    const char *held; /* the directory of the nodes that hold it */
+    const char *queue;
     struct journal journal;
     size_t mixed_from; /* the sections when each worker had entered */
 };

@@ -50,10 +50,12 @@ static const struct {
     const char *name;
     const char *kind;
     bool with_mutex;
+    bool with_kazoo; /* one worker of each kind counts, not two of two */
 } counts[] = {
-    { "c_and_curator_count_one_atomic_long", "long", false },
-    { "c_and_curator_take_the_mutex_of_one_atomic_long", "long", true },
-    { "c_and_curator_count_one_shared_count", "shared", false },
+    { "c_and_curator_count_one_atomic_long", "long", false, false },
+    { "c_and_curator_take_the_mutex_of_one_atomic_long", "long", true, false },
+    { "c_and_curator_count_one_shared_count", "shared", false, false },
+    { "kazoo_counts_one_shared_count_with_us", "shared", false, true },
 };
 
 /* What a worker is told as the path of the mutex. */
@@ -62,34 +64,27 @@ static const char *lock_of(const char *path, bool with_mutex)
     return with_mutex ? textf("%s-lock", path) : "-";
 }
 
-TEST_ROWS(both_count, counts, row)
+TEST_ROWS(all_count, counts, row)
 {
     const char *path = new_path();
+    int adders = row->with_kazoo ? KINDS : ADDERS;
+    struct worker *workers[ADDERS];
     struct sum sum = { 0, 0 };
 
-    assert_int_equal(number_of(row->kind, path), 0);
-    for (int i = 0; i < ADDERS; i++)
-        worker_tell(member(i), "add %s %s %s %d", row->kind, path,
+    if (!row->with_kazoo) /* one of the three makes the node */
+        assert_int_equal(number_of(row->kind, path), 0);
+    for (int i = 0; i < adders; i++) {
+        workers[i] = row->with_kazoo ? worker_of(i, 0) : member(i);
+        worker_tell(workers[i], "add %s %s %s %d", row->kind, path,
                     lock_of(path, row->with_mutex), ADDS);
-    for (int i = 0; i < ADDERS; i++)
-        collect(member(i), &sum);
+    }
+    for (int i = 0; i < adders; i++)
+        collect(workers[i], &sum);
     assert_int_equal(sum.unknown, 0);
-    assert_int_equal(number_of(row->kind, path), ADDERS * ADDS);
-}
-
-TEST(kazoo_counts_one_shared_count_with_us)
-{
-    const char *path = new_path();
-    struct sum sum = { 0, 0 };
-
-    for (int kind = 0; kind < KINDS; kind++)
-        worker_tell(worker_of(kind, 0), "add shared %s - %d", path, ADDS);
-    for (int kind = 0; kind < KINDS; kind++)
-        collect(worker_of(kind, 0), &sum);
-    assert_int_equal(sum.unknown, 0);
-    for (int kind = 0; kind < KINDS; kind++)
-        worker_do(worker_of(kind, 0), textf("number %d", KINDS * ADDS),
-                  "number shared %s", path);
+    assert_int_equal(number_of(row->kind, path), adders * ADDS);
+    if (row->with_kazoo)
+        worker_do(worker_of(KIND_KAZOO, 0), textf("number %d", adders * ADDS),
+                  "number %s %s", row->kind, path);
 }
 
 /* A text of as many characters as our number has bytes: the last character is

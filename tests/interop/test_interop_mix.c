@@ -41,114 +41,74 @@ static void come_back(struct mix *m, size_t from, struct worker *w,
         await_worker(m, from, w);
 }
 
-/* SIGKILL, or the end of the session, for one that holds and, if not NULL, one
- * that waits: the waiter first, as it could enter once the holder has ended. A
- * holder sleeps through the end of its session, somebody else works, and the
- * fence refuses what the sleeper then writes. */
-static void strike_two(struct mix *m, enum fault fault, struct worker *holder,
-                       const char *mode, struct worker *waiter)
-{
-    size_t held = fleet_catch(m, holder, mode);
-    size_t from = m->journal.count;
+/* The clients reach a server that is to start again through a proxy, which
+ * keeps them away while it starts: it forgets those who come too early, and
+ * lets them wait. */
+static struct proxy *proxy;
 
-    if (waiter != NULL) {
+/* Nobody else enters while these hold the lock, or all leases. SIGKILL, or the
+ * end of the session, for the first of them and, if not NULL, one that waits:
+ * the waiter first, as it could enter once the holder has ended. A holder
+ * sleeps through the end of its session, somebody else works, and the fence
+ * refuses what the sleeper then writes. After a restart of the server all still
+ * hold it. */
+static void strike(struct mix *m, enum fault fault,
+                   struct worker *const holders[], int count, const char *mode,
+                   struct worker *waiter)
+{
+    size_t held = fleet_catch(m, holders[0], mode);
+
+    for (int i = 1; i < count; i++)
+        (void)fleet_catch(m, holders[i], mode);
+    if (waiter != NULL)
         await_queued(m, waiter);
-        end(waiter, fault);
+    size_t from = m->journal.count;
+    if (fault == RESTART) {
+        proxy_cut(proxy);
+        restart_server();
+        proxy_heal(proxy);
+        assert_int_equal(fleet_hear(m)->count, from);
+    } else {
+        if (waiter != NULL)
+            end(waiter, fault);
+        journal_end(&m->journal, holders[0]->name);
+        end(holders[0], fault);
+        await_gone(m, from, held);
+        await_enter(m, from, m->limit == 0);
     }
-    journal_end(&m->journal, holder->name);
-    end(holder, fault);
-    await_gone(m, from, held);
-    await_enter(m, from, true);
-    if (fault == EXPIRE)
-        assert_false(fleet_let_go(m, holder));
-    come_back(m, from, holder, fault);
+    for (int i = fault == KILL; i < count; i++)
+        assert_int_equal(fleet_let_go(m, holders[i]),
+                         fault != EXPIRE || m->limit > 0);
+    if (fault == RESTART) {
+        for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
+            await_worker(m, from, w);
+        return;
+    }
+    come_back(m, from, holders[0], fault);
     if (waiter != NULL)
         come_back(m, from, waiter, fault);
 }
 
-/* The clients reach the server through a proxy that keeps them away while it
- * starts: a server forgets those who come too early, and lets them wait. */
-static struct proxy *proxy;
-
-static void restart_behind_the_proxy(void)
+/* Each kind is struck: of a semaphore those that know it, else also one that
+ * reads. */
+static void strike_all(struct mix *m, enum fault fault)
 {
-    proxy_cut(proxy);
-    restart_server();
-    proxy_heal(proxy);
-}
+    for (int kind = 0; kind < (m->limit > 0 ? KIND_KAZOO : KINDS); kind++) {
+        int other = (kind + 1) % (m->limit > 0 ? KIND_KAZOO : KINDS);
+        struct worker *holders[LIMIT] = { fleet_worker(kind, 0),
+                                          fleet_worker(other, 0),
+                                          fleet_worker(kind, 1) };
 
-static void await_all(struct mix *m, size_t from)
-{
-    for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;)
-        await_worker(m, from, w);
-}
-
-/* The worker still holds the lock afterwards. */
-static void restart_under(struct mix *m, struct worker *holder)
-{
-    (void)fleet_catch(m, holder, "write");
-    size_t from = m->journal.count;
-    restart_behind_the_proxy();
-    assert_true(fleet_let_go(m, holder));
-    await_all(m, from);
-}
-
-/* A fault of a semaphore: all leases are held meanwhile, so that nobody enters,
- * and all others wait. The first holder, one of that kind, is struck. */
-static void strike_lessees(struct mix *m, enum fault fault, int kind)
-{
-    int other = kind == KIND_C ? KIND_CURATOR : KIND_C;
-    struct worker *holders[LIMIT] = { fleet_worker(kind, 0),
-                                      fleet_worker(other, 0),
-                                      fleet_worker(kind, 1) };
-    struct worker *waiter = fleet_worker(other, 1);
-    size_t held = fleet_catch(m, holders[0], "1");
-
-    assert_int_equal(m->limit, LIMIT);
-    for (int i = 1; i < LIMIT; i++)
-        (void)fleet_catch(m, holders[i], "1");
-    await_queued(m, waiter);
-    size_t from = m->journal.count;
-    if (fault == RESTART) { /* all still hold their leases afterwards */
-        restart_behind_the_proxy();
-        fleet_hear(m);
-        assert_int_equal(m->journal.count, from);
-    } else {
-        end(waiter, fault);
-        journal_end(&m->journal, holders[0]->name);
-        end(holders[0], fault);
-        await_gone(m, from, held);
-        await_enter(m, from, false);
+        strike(m, fault, holders, m->limit > 0 ? LIMIT : 1,
+               m->limit > 0 ? "1" : "write", fleet_worker(other, 1));
     }
-    for (int i = fault == KILL; i < LIMIT; i++)
-        (void)fleet_let_go(m, holders[i]);
-    if (fault == RESTART) {
-        await_all(m, from);
-        return;
-    }
-    come_back(m, from, holders[0], fault);
-    come_back(m, from, waiter, fault);
-}
+    for (int kind = 0;
+         kind < KINDS && fault != RESTART && m->limit == 0 && m->writers < 100;
+         kind++) {
+        struct worker *reader = fleet_worker(kind, 2);
 
-/* Each kind is struck. */
-static void strike(struct mix *m, enum fault fault)
-{
-    if (m->limit > 0) {
-        strike_lessees(m, fault, KIND_C);
-        strike_lessees(m, fault, KIND_CURATOR);
-        return;
+        strike(m, fault, &reader, 1, "read", NULL);
     }
-    for (int kind = 0; kind < KINDS; kind++) {
-        if (fault == RESTART)
-            restart_under(m, fleet_worker(kind, 0));
-        else
-            strike_two(m, fault, fleet_worker(kind, 0), "write",
-                       fleet_worker((kind + 1) % KINDS, 1));
-    }
-    if (fault == RESTART || m->writers == 100)
-        return;
-    for (int kind = 0; kind < KINDS; kind++)
-        strike_two(m, fault, fleet_worker(kind, 2), "read", NULL);
 }
 
 /* A mix */
@@ -292,7 +252,7 @@ TEST_ROWS(fleet, stories, story)
     fleet_begin(&m);
     await_sections(&m, all / 3);
     if (story->fault != NONE)
-        strike(&m, story->fault);
+        strike_all(&m, story->fault);
     await_sections(&m, all);
     if (m.limit > 0 || m.writers < 100)
         fleet_share(&m);
