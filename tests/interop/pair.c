@@ -102,15 +102,15 @@ static void lets_wait(const char *recipe, const struct side *first,
     wait_children(d.path, 0);
 }
 
-void excludes(const char *recipe, const struct side *first,
-              const struct side *second)
+static void excludes(const char *recipe, const struct side *first,
+                     const struct side *second)
 {
     refuses_a_try(recipe, first, second);
     lets_wait(recipe, first, second);
 }
 
-void lets_in(const char *recipe, const struct side *first,
-             const struct side *second)
+static void lets_in(const char *recipe, const struct side *first,
+                    const struct side *second)
 {
     struct duo d = duo_on_new_path(recipe, first, second);
 

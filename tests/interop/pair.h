@@ -51,13 +51,9 @@ void wait_watching(const struct worker *w, const char *path, const char *node);
 void acquire_behind(struct worker *w, const char *mode, const char *path,
                     const char *before);
 
-/* While the first holds: a try of the second is refused and leaves nothing, an
- * acquire waits, and the release lets it in. */
-void excludes(const char *recipe, const struct side *first,
-              const struct side *second);
-
-/* A row of a table of pairs: while either holds, the other waits, or is
- * granted, too. */
+/* A row of a table of pairs: while either holds, the other waits (a try is
+ * refused and leaves nothing, an acquire waits, and the release lets it in), or
+ * is granted, too. */
 struct pair {
     const char *name;
     const char *recipe;
@@ -68,7 +64,3 @@ struct pair {
 };
 
 void check_pair(const struct pair *pair);
-
-/* The second is granted while the first holds. */
-void lets_in(const char *recipe, const struct side *first,
-             const struct side *second);

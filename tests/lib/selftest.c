@@ -9,6 +9,7 @@
 
 #include "expire.h"
 #include "selftest.h"
+#include "spawn.h"
 #include "stopwatch.h"
 
 struct server *server;
@@ -189,18 +190,14 @@ static int hang(void)
 
 static void assert_death_cleans_up(int signal_number)
 {
+    char *argv[] = { "/proc/self/exe", "--hang", NULL };
     int ends[2];
     int servers_pid;
     char dir[256];
     int status;
 
     ok(pipe(ends));
-    pid_t pid = fork();
-    if (pid == 0) {
-        dup2(ends[1], STDOUT_FILENO);
-        execl("/proc/self/exe", "test-harness", "--hang", (char *)NULL);
-        _exit(127);
-    }
+    pid_t pid = spawn(argv, -1, ends[1]);
     close(ends[1]);
     FILE *from = fdopen(ends[0], "r");
     assert_non_null(from);
