@@ -53,13 +53,15 @@ FIXTURE(set_up, tear_down)
 
 /* The client */
 
-/* The i-th event of the session is this one. */
-static void assert_event(size_t i, int code)
+static void assert_recorded(struct recorder *r, size_t i, int code,
+                            int64_t value)
 {
     int its_code;
+    int64_t its_value;
 
-    assert_true(recorder_wait(events, i + 1, SOON_MS));
-    assert_true(recorder_get(events, i, &its_code, NULL));
+    assert_true(recorder_wait(r, i + 1, SOON_MS));
+    assert_true(recorder_get(r, i, &its_code, &its_value));
+    assert_int_equal(its_value, value);
     assert_int_equal(its_code, code);
 }
 
@@ -105,21 +107,10 @@ static void send_list(const char *path, intptr_t number)
     ok(zoo_aget_children(zh, path, 0, on_strings, (void *)number));
 }
 
-static void await_replies(size_t count)
-{
-    assert_true(recorder_wait(replies, count, SOON_MS));
-}
-
 /* Reply number `i` was to this request, with this code. */
 static void assert_reply(size_t i, int number, int rc)
 {
-    int64_t got_number;
-    int got_rc;
-
-    assert_true(recorder_wait(replies, i + 1, SOON_MS));
-    assert_true(recorder_get(replies, i, &got_rc, &got_number));
-    assert_int_equal(got_number, number);
-    assert_int_equal(got_rc, rc);
+    assert_recorded(replies, i, rc, number);
 }
 
 static void assert_no_reply(size_t count)
@@ -147,7 +138,7 @@ static void assert_rule_done(void)
 static void assert_reconnects(int64_t session)
 {
     assert_true(recorder_wait(events, 3, SOON_MS));
-    assert_event(1, ZOO_CONNECTING_STATE);
+    assert_recorded(events, 1, ZOO_CONNECTING_STATE, 0);
     await_connection();
     assert_int_equal(zoo_client_id(zh)->client_id, session);
 }
@@ -211,14 +202,14 @@ TEST(test_flights)
     proxy_set_latency(proxy, LATENCY_MS);
     send_create("/t/a", 1);
     send_list("/t", 2);
-    await_replies(2);
+    assert_true(recorder_wait(replies, 2, SOON_MS));
     assert_counts(2, 1, 2);
 
     proxy_reset_counts(proxy);
     send_create("/t/b", 3);
-    await_replies(3);
+    assert_true(recorder_wait(replies, 3, SOON_MS));
     send_list("/t", 4);
-    await_replies(4);
+    assert_true(recorder_wait(replies, 4, SOON_MS));
     assert_counts(2, 2, 1);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_OP), 1);
     assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN_OP), 1);
@@ -442,7 +433,7 @@ TEST(test_read_only)
 {
     proxy_rule(proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
     zh = new_client(proxy_hosts(proxy), SESSION_MS, events);
-    assert_event(0, ZOO_READONLY_STATE);
+    assert_recorded(events, 0, ZOO_READONLY_STATE, 0);
     assert_rule_done();
     proxy_cut(proxy);
     proxy_heal(proxy);
