@@ -49,7 +49,7 @@
  *
  *   enter MODE NODE TOKEN 0     VALUE | -1     -1: it releases at once
  *   leave MODE NODE TOKEN VALUE 1 | 0          VALUE: that of the enter, a
- *                                              writer adds 1; 0: it was the last
+ *                                              writer adds 1; 0: that was all
  *
  * and goes on when the test has answered with the line on the right.
  *

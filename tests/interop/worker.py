@@ -188,7 +188,7 @@ class Worker:
         return "done " + what
 
     def ask(self, what, mode, lock, token, value):
-        """The test has the resource behind the lock, and answers with a number."""
+        """The test has the resource, and answers with a number."""
         answer("%s %s %s %d %d" % (what, mode, lock.node, token, value))
         return int(sys.stdin.readline())
 
