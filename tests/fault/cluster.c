@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "admin.h"
 #include "server_private.h"
 #include "spawn.h"
 #include "test.h"
@@ -146,6 +147,12 @@ void cluster_unblock(const struct cluster *c, int from, int to)
     set_neighbour(c, from, to, textf(MAC, to));
 }
 
+void cluster_cut(const struct cluster *c, int a, int b)
+{
+    cluster_block(c, a, b);
+    cluster_block(c, b, a);
+}
+
 void cluster_heal(const struct cluster *c)
 {
     for (int from = 0; from < c->hosts; from++) {
@@ -159,6 +166,33 @@ void cluster_heal(const struct cluster *c)
 void cluster_break(const struct cluster *c, int host, int peer)
 {
     run_on(c, host, "ss -K dst " ADDRESS " >/dev/null 2>&1 || :", 100 + peer);
+}
+
+void cluster_reset(const struct cluster *c, int a, int b)
+{
+    cluster_break(c, a, b);
+    cluster_break(c, b, a);
+}
+
+void cluster_isolate(const struct cluster *c, int leader)
+{
+    for (int host = 1; host < HOSTS; host++) {
+        if (host != leader)
+            cluster_cut(c, leader, host);
+    }
+    for (int host = 1; host < HOSTS; host++) {
+        if (host != leader)
+            cluster_break(c, host, leader);
+    }
+}
+
+void cluster_mend(const struct cluster *c, int host)
+{
+    cluster_heal(c);
+    for (int other = 1; other < HOSTS; other++) {
+        if (other != host)
+            cluster_reset(c, other, host);
+    }
 }
 
 /* Servers */
@@ -210,40 +244,55 @@ static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
     return rc;
 }
 
-int cluster_await_leader(struct cluster *c, int timeout_ms)
+static int find_leader(const struct cluster *c)
 {
-    int64_t deadline_ms = now_ms() + timeout_ms;
+    int leader = 0;
+    int followers = 0;
 
-    do {
-        int leader = 0;
-        int followers = 0;
+    sleep_ms(50); /* asking is no small thing for a server that starts */
+    for (int host = 1; host < HOSTS; host++) {
+        if (server_has_mode(c->servers[host], "leader"))
+            leader = host;
+        else
+            followers += server_has_mode(c->servers[host], "follower");
+    }
+    return followers == SERVERS - 1 ? leader : 0;
+}
 
-        sleep_ms(50); /* asking is no small thing for a server that starts */
-        for (int host = 1; host < HOSTS; host++) {
-            if (server_has_mode(c->servers[host], "leader"))
-                leader = host;
-            else
-                followers += server_has_mode(c->servers[host], "follower");
-        }
-        if (leader != 0 && followers == SERVERS - 1)
-            return leader;
-    } while (now_ms() < deadline_ms);
+bool cluster_find_cast(const struct cluster *c, struct cast *cast)
+{
+    if (!COMES((cast->leader = find_leader(c)) != 0, HEALTHY_MS))
+        return false;
+    cast->follower = (cast->leader + random_between(0, 1)) % SERVERS + 1;
+    cast->other = 1 + 2 + 3 - cast->leader - cast->follower;
+    return true;
+}
+
+struct cast cluster_await_cast(const struct cluster *c)
+{
+    struct cast cast;
+
+    assert_true(cluster_find_cast(c, &cast));
+    return cast;
+}
+
+static int find_master(const struct cluster *c, const char *mode)
+{
+    sleep_ms(50);
+    for (int host = 1; host < HOSTS; host++) {
+        if (server_has_mode(c->servers[host], mode) &&
+            server_metric(c->servers[host], "zk_synced_observers") > 0)
+            return host;
+    }
     return 0;
 }
 
-int cluster_await_master(struct cluster *c, const char *mode, int timeout_ms)
+int cluster_await_master(const struct cluster *c, const char *mode)
 {
-    int64_t deadline_ms = now_ms() + timeout_ms;
+    int host = 0;
 
-    do {
-        sleep_ms(50);
-        for (int host = 1; host < HOSTS; host++) {
-            if (server_has_mode(c->servers[host], mode) &&
-                server_metric(c->servers[host], "zk_synced_observers") > 0)
-                return host;
-        }
-    } while (now_ms() < deadline_ms);
-    return 0;
+    (void)COMES((host = find_master(c, mode)) != 0, HEALTHY_MS);
+    return host;
 }
 
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
@@ -270,7 +319,7 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
     cluster_heal(c);
     int rc = spawn_servers(c, opts);
     if (rc == SERVER_OK &&
-        cluster_await_leader(c, 2 * SERVER_DEADLINE_MS) == 0) {
+        !COMES(find_leader(c) != 0, 2 * SERVER_DEADLINE_MS)) {
         server_complain(c->servers[1], "no ensemble; its log ends with");
         rc = SERVER_FAILED;
     }
@@ -302,5 +351,59 @@ int cluster_restart(struct cluster *c, int host)
     enter(c, host);
     int rc = server_serve(c->servers[host]);
     enter(c, HERE);
+    return rc;
+}
+
+/* Trials */
+
+int number_from(const char *name, int otherwise)
+{
+    if (getenv(name) != NULL)
+        (void)alarm(0); /* a long run, which somebody has asked for */
+    return (int)test_number(name, otherwise);
+}
+
+void set_seed(void)
+{
+    int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
+
+    printf("ZKR_SEED=%d\n", seed);
+    srand48(seed);
+}
+
+int random_between(int least, int most)
+{
+    return least + (int)(drand48() * (most - least + 1));
+}
+
+int64_t real_to_boot(int64_t instant_ms)
+{
+    return instant_ms * 1000000 + boot_ns() - clock_ns(CLOCK_REALTIME);
+}
+
+int run_with_cluster(const struct cluster_opts *opts, const char *directory,
+                     struct cluster **ret_cluster, test_step *setup,
+                     test_step *teardown)
+{
+    int rc =
+        cluster_permitted() ? cluster_start(opts, ret_cluster) : SERVER_MISSING;
+
+    if (rc != SERVER_OK)
+        return rc == SERVER_MISSING ? 77 : 1;
+    rc = cluster_create(*ret_cluster, directory);
+    if (rc == 0)
+        rc = test_run_between(setup, teardown);
+    cluster_stop(*ret_cluster);
+    return rc == 0 ? 0 : 1;
+}
+
+int cluster_create(const struct cluster *c, const char *path)
+{
+    struct admin *a = NULL;
+    int rc = admin_open(server_hosts(cluster_server(c, 1)), &a);
+
+    if (rc == ZOK)
+        rc = admin_create(a, path, NULL);
+    admin_close(a);
     return rc;
 }

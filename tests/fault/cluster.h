@@ -8,6 +8,7 @@
 #pragma once
 
 #include "server.h"
+#include "test.h"
 
 enum {
     HERE = 0, /* this process; the servers are the hosts from 1 to SERVERS */
@@ -15,6 +16,8 @@ enum {
     HOSTS = SERVERS + 1,
     OBSERVER = HOSTS, /* one more, which does not vote; a follower pings it */
     LEADERS_OBSERVER, /* the next one, which the leader pings */
+
+    HEALTHY_MS = 90000, /* for servers and grants to come back */
 };
 
 /* Options of the servers; zero is the default of Debian. */
@@ -42,18 +45,29 @@ struct server *cluster_server(const struct cluster *c, int host);
 /* Start one that has been killed, or has ended, and wait until it serves. */
 int cluster_restart(struct cluster *c, int host);
 
-/* Wait until one host leads and both others follow, and return it; 0 when time
- * is up. */
-int cluster_await_leader(struct cluster *c, int timeout_ms);
+/* The part of each server in a trial; which follower is which is chosen at
+ * random. */
+struct cast {
+    int leader;
+    int follower;
+    int other;
+};
+
+/* Wait until one host leads and both others follow; false when time is up. */
+bool cluster_find_cast(const struct cluster *c, struct cast *cast);
+/* The same; or the test fails. */
+struct cast cluster_await_cast(const struct cluster *c);
 
 /* Wait until an observer is served by a server of that mode, "leader" or
  * "follower", and return which; 0 when time is up, as with followers before
  * 3.6. */
-int cluster_await_master(struct cluster *c, const char *mode, int timeout_ms);
+int cluster_await_master(const struct cluster *c, const char *mode);
 
 /* Lose what `from` sends to `to`. */
 void cluster_block(const struct cluster *c, int from, int to);
 void cluster_unblock(const struct cluster *c, int from, int to);
+/* In both directions. */
+void cluster_cut(const struct cluster *c, int a, int b);
 
 /* No host is blocked any more. */
 void cluster_heal(const struct cluster *c);
@@ -61,3 +75,32 @@ void cluster_heal(const struct cluster *c);
 /* Break the connections that `host` has with `peer`. The peer learns of it if
  * its link is not blocked. Where the kernel cannot do that, nothing happens. */
 void cluster_break(const struct cluster *c, int host, int peer);
+/* Of both. */
+void cluster_reset(const struct cluster *c, int a, int b);
+
+/* Cut the leader off from its followers. They notice at once, and elect; the
+ * leader does not, nor does an observer. */
+void cluster_isolate(const struct cluster *c, int leader);
+/* Heal, and break what that server and others have: connections that were cut
+ * would wait for a retransmission, for seconds. */
+void cluster_mend(const struct cluster *c, int host);
+
+/* The number that the environment gives, and then the test may take as long as
+ * it takes; or `otherwise`. */
+int number_from(const char *name, int otherwise);
+/* Prints the seed of the random numbers of this run, and sets it: ZKR_SEED. */
+void set_seed(void);
+/* Each as likely as another, `most` too. */
+int random_between(int least, int most);
+
+/* Returns when that was, in ns of CLOCK_BOOTTIME; the argument is in ms of
+ * CLOCK_REALTIME. */
+int64_t real_to_boot(int64_t instant_ms);
+
+/* The main() of trials with a cluster, which is up while the tests run and has
+ * that directory; where that is not permitted, they are skipped. */
+int run_with_cluster(const struct cluster_opts *opts, const char *directory,
+                     struct cluster **ret_cluster, test_step *setup,
+                     test_step *teardown);
+/* Makes a node, at any server of the cluster. A code of ZooKeeper. */
+int cluster_create(const struct cluster *c, const char *path);

@@ -3,9 +3,6 @@
  * judge. */
 #include "oracle.h"
 
-#include <time.h>
-
-#include "fixture.h"
 #include "history.h"
 
 enum { UUID_END = 39 }; /* of "_c_" and the UUID */
@@ -17,58 +14,6 @@ struct oracle {
     size_t count;
 };
 
-int number_from(const char *name, int otherwise)
-{
-    if (getenv(name) != NULL)
-        (void)alarm(0); /* a long run, which somebody has asked for */
-    return (int)test_number(name, otherwise);
-}
-
-void set_seed(void)
-{
-    int seed = number_from("ZKR_SEED", (int)(time(NULL) % 1000000));
-
-    printf("ZKR_SEED=%d\n", seed);
-    srand48(seed);
-}
-
-int random_ms(int least, int most)
-{
-    return least + (int)(drand48() * (most - least));
-}
-
-int64_t real_to_boot(int64_t instant_ms)
-{
-    return instant_ms * 1000000 + boot_ns() - clock_ns(CLOCK_REALTIME);
-}
-
-int run_with_cluster(const struct cluster_opts *opts, const char *directory,
-                     struct cluster **ret_cluster, test_step *setup,
-                     test_step *teardown)
-{
-    int rc =
-        cluster_permitted() ? cluster_start(opts, ret_cluster) : SERVER_MISSING;
-
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    rc = cluster_create(*ret_cluster, directory);
-    if (rc == 0)
-        rc = test_run_between(setup, teardown);
-    cluster_stop(*ret_cluster);
-    return rc == 0 ? 0 : 1;
-}
-
-int cluster_create(const struct cluster *c, const char *path)
-{
-    struct admin *a = NULL;
-    int rc = admin_open(server_hosts(cluster_server(c, 1)), &a);
-
-    if (rc == ZOK)
-        rc = admin_create(a, path, NULL);
-    admin_close(a);
-    return rc;
-}
-
 struct oracle *oracle_new(const char *directory)
 {
     struct oracle *o = calloc(1, sizeof(*o));
@@ -76,6 +21,7 @@ struct oracle *oracle_new(const char *directory)
     assert_non_null(o);
     assert_true(strlen(directory) < sizeof(o->directory));
     strcpy(o->directory, directory);
+    ok(admin_create(admin, directory, NULL));
     (void)pthread_mutex_init(&o->mutex, NULL);
     return o;
 }
@@ -106,31 +52,13 @@ void oracle_granted(struct oracle *o, zkr_grant *g)
     (void)pthread_mutex_unlock(&o->mutex);
 }
 
-static int by_token(const void *a, const void *b)
+static bool was_granted(const struct oracle *o, int64_t token)
 {
-    int64_t x = ((const struct judge_grant *)a)->token;
-    int64_t y = ((const struct judge_grant *)b)->token;
-
-    return (x > y) - (x < y);
-}
-
-/* Sorts the grants. For each grant there is a life with its token. */
-static int64_t longest_in_vain(const struct oracle *o, const struct life *lives,
-                               size_t count)
-{
-    int64_t longest = 0;
-    size_t granted = 0;
-
-    qsort(o->grants, o->count, sizeof(*o->grants), by_token);
-    for (size_t i = 0; i < count; i++) {
-        int64_t life_ms = lives[i].end_ms - lives[i].begin_ms;
-
-        if (granted < o->count && o->grants[granted].token == lives[i].begin)
-            granted++;
-        else if (life_ms > longest)
-            longest = life_ms;
+    for (size_t i = 0; i < o->count; i++) {
+        if (o->grants[i].token == token)
+            return true;
     }
-    return longest;
+    return false;
 }
 
 static int by_name(const void *a, const void *b)
@@ -139,12 +67,13 @@ static int by_name(const void *a, const void *b)
                    ((const struct life *)b)->name, UUID_END);
 }
 
-struct verdict oracle_judge(struct oracle *o, const struct server *s)
+struct verdict oracle_judge(struct oracle *o)
 {
     struct verdict v = { .grants = o->count };
-    struct life *lives = history_read(s, o->directory, &v.nodes);
     struct judgement j;
 
+    wait_children(o->directory, 0);
+    struct life *lives = history_read(the_server, o->directory, &v.nodes);
     assert_non_null(lives);
     struct judge_node *nodes = history_nodes(lives, v.nodes);
     judge_lock(&(struct judge_records){ .grants = o->grants,
@@ -156,12 +85,15 @@ struct verdict oracle_judge(struct oracle *o, const struct server *s)
     free(nodes);
     if (j.violations > 0)
         fail_msg("%s: %s", o->directory, j.first);
-    v.longest = longest_in_vain(o, lives, v.nodes);
     qsort(lives, v.nodes, sizeof(*lives), by_name);
-    for (size_t i = 1; i < v.nodes; i++) {
-        const struct life *a = &lives[i - 1], *b = &lives[i];
+    for (size_t i = 0; i < v.nodes; i++) {
+        const struct life *b = &lives[i];
+        int64_t life_ms = b->end_ms - b->begin_ms;
 
-        v.twins += by_name(a, b) == 0 && a->begin < b->end && b->begin < a->end;
+        if (life_ms > v.longest && !was_granted(o, b->begin))
+            v.longest = life_ms;
+        if (i > 0 && by_name(&b[-1], b) == 0)
+            assert_true(b[-1].end <= b->begin || b->end <= b[-1].begin);
     }
     free(lives);
     return v;

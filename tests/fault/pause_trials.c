@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 
 #include "holder.h"
-#include "oracle.h"
 #include "spawn.h"
 #include "txn_log.h"
 
@@ -27,15 +26,12 @@
 
 enum { SLEEPERS = 16 };
 
-/* Shared with the process. Instants are nanoseconds of CLOCK_BOOTTIME, 0:
- * never. */
+/* Shared with the process. */
 struct seat {
     atomic_bool acquire; /* set by the test: ask for the lock */
     atomic_bool ready;   /* it has a session, and waits for `acquire` */
     atomic_llong session_id;
-    atomic_llong granted;     /* when it was seen */
-    atomic_llong last_ok;     /* zkr_grant_check() was called, and said yes */
-    atomic_llong valid_until; /* the latest that was claimed */
+    struct belief belief;
 };
 
 static struct seat *seats;
@@ -47,24 +43,6 @@ static void map_seats(int fd)
     seats = mmap(NULL, SLEEPERS * sizeof(*seats), PROT_READ | PROT_WRITE,
                  MAP_SHARED, fd, 0);
     assert_true(seats != MAP_FAILED);
-}
-
-static void ask(struct seat *seat, struct holder *h)
-{
-    zkr_grant *g = atomic_load(&h->grant);
-    int64_t now = boot_ns();
-
-    /* A grant in a later session tells nothing about the one that ended. */
-    if (g == NULL || zkr_session_epoch(h->session) != h->epoch)
-        return;
-    if (atomic_load(&seat->granted) == 0)
-        atomic_store(&seat->granted, now);
-    now = boot_ns();
-    if (zkr_grant_check(g) == ZKR_OK)
-        atomic_store(&seat->last_ok, now);
-    int64_t until = zkr_grant_valid_until(g);
-    if (until != 0 && (until + 1) * MS > atomic_load(&seat->valid_until))
-        atomic_store(&seat->valid_until, (until + 1) * MS);
 }
 
 /* The process runs this, with the number of its seat, servers, and the path of
@@ -84,7 +62,7 @@ static _Noreturn void sleeper_main(char **argv)
             asked = true;
             holder_acquire(&h);
         }
-        ask(seat, &h);
+        holder_ask(&h, &seat->belief);
         sleep_ms(1);
     }
 }
@@ -102,23 +80,12 @@ struct plan {
     int64_t woken; /* by the clock of the lease, in ns */
 };
 
-/* That of a wrong rule comes last: a lease of 5T/12 from going on. */
-enum instant { LAST_YES, CLAIMED_END, PINGED, INSTANTS };
-
-/* Instants before the end of a session, in ns; negative is too late. */
-struct sample {
-    bool believed; /* there was a yes; else the first two mean nothing */
-    int64_t before[INSTANTS];
-};
-
 static struct cluster *cluster;
 static zkr_session *rival;
 static pid_t pids[SLEEPERS];
 static struct plan plans[SLEEPERS];
 static zkr_mutex *mutexes[SLEEPERS];
 static zkr_grant *held[SLEEPERS]; /* by the rival; NULL: no waiter */
-static struct sample *samples;
-static int sample_count;
 static int survivors;
 static int ended_asleep;
 
@@ -183,9 +150,9 @@ static bool follow_plan(int i, int64_t now)
         p->woken = boot_ns();
         (void)kill(pids[i], SIGCONT);
     }
-    if (p->nap != 0 && atomic_load(&seats[i].granted) != 0) {
+    if (p->nap != 0 && seats[i].belief.granted != 0) {
         p->stop_again = now + p->nap;
-        p->go_on_again = p->stop_again + random_ms(500, 2500);
+        p->go_on_again = p->stop_again + random_between(500, 2500);
         p->nap = 0;
     }
     if (is_due(&p->stop_again, now))
@@ -201,14 +168,14 @@ static void follow_plans(void)
     int64_t end = now + 3LL * TIMEOUT_MS + 3LL * TICK_MS;
 
     for (struct plan *p = plans; p < plans + SLEEPERS; p++) {
-        int64_t stop = now + random_ms(1, 2000);
+        int64_t stop = now + random_between(1, 2000);
         int64_t go_on =
-            stop + random_ms(TIMEOUT_MS - 1000, TIMEOUT_MS + TICK_MS);
+            stop + random_between(TIMEOUT_MS - 1000, TIMEOUT_MS + TICK_MS);
 
         *p = (struct plan){ .stop = stop,
                             .go_on = go_on,
-                            .free_lock = go_on - random_ms(0, 100) };
-        p->nap = drand48() < 0.7 ? random_ms(1, 40) : 0;
+                            .free_lock = go_on - random_between(0, 100) };
+        p->nap = drand48() < 0.7 ? random_between(1, 40) : 0;
     }
     for (int left = 1; left > 0 && now < end; now = now_ms()) {
         left = now < end - TIMEOUT_MS / 2;
@@ -221,35 +188,30 @@ static void follow_plans(void)
 
 static void take_sample(int i, const struct server *witness)
 {
-    struct seat *seat = &seats[i];
+    struct belief *b = &seats[i].belief;
     int64_t closed =
-        txn_log_session_closed(witness, atomic_load(&seat->session_id));
+        txn_log_session_closed(witness, atomic_load(&seats[i].session_id));
     int64_t end = real_to_boot(closed);
 
     if (closed == 0) {
         survivors++;
     } else if (end < plans[i].woken) {
         ended_asleep++;
-        assert_int_equal(atomic_load(&seat->last_ok), 0);
+        assert_int_equal(b->at[LAST_YES], 0);
     } else {
-        samples[sample_count++] = (struct sample){
-            .believed = atomic_load(&seat->valid_until) != 0,
-            .before = { end - atomic_load(&seat->last_ok),
-                        end - atomic_load(&seat->valid_until),
-                        end - plans[i].woken - TIMEOUT_MS * MS * 5 / 12 },
-        };
+        believe(b, PINGED, plans[i].woken + TIMEOUT_MS * MS * 5 / 12);
+        (void)sample_add(0, b, end);
     }
 }
 
 static void run_trial(void)
 {
-    int leader = cluster_await_leader(cluster, HEALTHY_MS);
+    struct cast cast = cluster_await_cast(cluster);
 
-    assert_int_not_equal(leader, 0);
-    start_all(cluster_server(cluster, leader % SERVERS + 1));
+    start_all(cluster_server(cluster, cast.follower));
     follow_plans();
     for (int i = 0; i < SLEEPERS; i++)
-        take_sample(i, cluster_server(cluster, leader));
+        take_sample(i, cluster_server(cluster, cast.leader));
     for (int i = 0; i < SLEEPERS; i++) {
         (void)kill(pids[i], SIGKILL);
         (void)waitpid(pids[i], NULL, 0);
@@ -259,23 +221,11 @@ static void run_trial(void)
     }
 }
 
-/* Prints how many there were, and the least; returns how many were late. */
-static int print_margin(const char *name, enum instant instant)
+static int print_row(const char *name, enum instant instant)
 {
-    int count = 0;
-    int late = 0;
-    int64_t least = 0;
-
-    for (int i = 0; i < sample_count; i++) {
-        int64_t before = samples[i].before[instant];
-
-        if (instant != PINGED && !samples[i].believed)
-            continue;
-        late += before < 0;
-        if (count++ == 0 || before < least)
-            least = before;
-    }
-    printf("%-34s %4d %+8.3f %4d\n", name, count, (double)least / 1e9, late);
+    printf("%-19s", name);
+    int late = print_margin(0, instant);
+    printf("\n");
     return late;
 }
 
@@ -285,17 +235,15 @@ TEST(a_stopped_process_has_no_lease_beyond_its_session)
 {
     int trials = number_from("ZKR_TRIALS", 1);
 
-    samples = calloc((size_t)trials * SLEEPERS, sizeof(*samples));
-    assert_non_null(samples);
     for (int i = 0; i < trials; i++)
         run_trial();
     printf("%d processes: of their sessions %d lived on, %d ended while they "
-           "were stopped\nseconds before the end of the others: how many, "
-           "least, how many late\n",
-           trials * SLEEPERS, survivors, ended_asleep);
-    int yes_late = print_margin("last yes", LAST_YES);
-    int claimed_late = print_margin("claimed end", CLAIMED_END);
-    int pinged_late = print_margin("5T/12 from going on", PINGED);
+           "were stopped\nseconds before the end of the other %d: least, "
+           "median, most, how many late\n",
+           trials * SLEEPERS, survivors, ended_asleep, sample_count);
+    int yes_late = print_row("last yes", LAST_YES);
+    int claimed_late = print_row("claimed end", CLAIMED_END);
+    int pinged_late = print_row("5T/12 from going on", PINGED);
     assert_int_equal(yes_late, 0);
     assert_int_equal(claimed_late, 0);
     if (trials >= LONG_RUN)
@@ -304,12 +252,12 @@ TEST(a_stopped_process_has_no_lease_beyond_its_session)
 
 static int open_rival(void)
 {
-    int leader = cluster_await_leader(cluster, HEALTHY_MS);
+    struct cast cast = cluster_await_cast(cluster);
 
     set_seed();
     map_seats(memfd_create("seats", MFD_CLOEXEC));
     ok(ftruncate(seats_fd, SLEEPERS * sizeof(*seats)));
-    return zkr_session_open(server_hosts(cluster_server(cluster, leader)),
+    return zkr_session_open(server_hosts(cluster_server(cluster, cast.leader)),
                             OPTS(session, .session_timeout_ms = 40000), &rival);
 }
 

@@ -4,14 +4,11 @@
  * claim loses its place.
  *
  * ZKR_RESTARTS is the number of rounds, of three restarts each. */
-#include "fixture.h"
-
-#include "oracle.h"
+#include "holder.h"
 
 enum {
     PARTIES = 4, /* and locks: each holds one and waits for the next */
     TIMEOUT_MS = 10000,
-    HEALTHY_MS = 60000,
     SMOKE = 1,
 };
 
@@ -32,7 +29,6 @@ static char paths[PARTIES][64];
 static atomic_int losses;
 static atomic_long answers;
 static atomic_long doubts; /* answers that were not yes */
-static atomic_bool stop;
 static int restarts;
 
 /* -- parties -------------------------------------------------------------- */
@@ -73,18 +69,12 @@ static void queue_up(struct party *p)
     wait_children(paths[next], 2);
 }
 
-static void *ask_all(void *unused)
+static void ask_all(void)
 {
-    while (!atomic_load(&stop)) {
-        for (int i = 0; i < PARTIES; i++) {
-            zkr_grant *g = atomic_load(&parties[i].grant);
-
-            answers++;
-            doubts += zkr_grant_check(g) != ZKR_OK;
-        }
-        sleep_ms(1);
+    for (int i = 0; i < PARTIES; i++) {
+        answers++;
+        doubts += zkr_grant_check(parties[i].grant) != ZKR_OK;
     }
-    return NULL;
 }
 
 /* -- restarts ------------------------------------------------------------- */
@@ -123,14 +113,12 @@ static void still_holds(struct party *p)
 /* Everybody gives back what it has, and is granted what it waits for. */
 static void pass_on(void)
 {
-    atomic_store(&stop, false);
     for (int i = 0; i < PARTIES; i++)
         queue_up(&parties[i]);
-    pthread_t asking = thread_start(ask_all, NULL);
+    asking_start(ask_all);
     for (int i = 0; i < SERVERS; i++)
         restart(ensemble_server(ensemble, i));
-    atomic_store(&stop, true);
-    thread_join(asking);
+    asking_stop();
     for (int i = 0; i < PARTIES; i++)
         still_holds(&parties[i]);
     for (int i = 0; i < PARTIES; i++) {

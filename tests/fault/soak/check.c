@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judges a soak: prepares the claims for the judge, and finds orphans. */
+/* Judges a soak: turns journals into attempts, prepares the claims for the
+ * judge, and finds orphans. */
 #include "check.h"
 
 #include <inttypes.h>
@@ -160,19 +161,6 @@ static struct judge_grant *new_grants(const struct claim *claims, size_t count)
     return grants;
 }
 
-static struct judge_access *new_accesses(const struct evidence *e, int lock)
-{
-    size_t count = e->accepted_count[lock];
-    struct judge_access *accesses = new_array(count, sizeof(*accesses));
-
-    for (size_t i = 0; i < count; i++) {
-        const struct access *a = &e->accepted[lock][i];
-
-        accesses[i] = (struct judge_access){ a->writes == 0, a->token };
-    }
-    return accesses;
-}
-
 static void check_lock(const struct evidence *e, int lock,
                        const struct claim *claims, size_t count,
                        struct judgement *sum)
@@ -181,13 +169,12 @@ static void check_lock(const struct evidence *e, int lock,
     struct judge_grant *grants = new_grants(claims, count);
     struct judge_node *nodes =
         h != NULL ? history_nodes(h->lives, h->count) : NULL;
-    struct judge_access *accesses = new_accesses(e, lock);
     const struct judge_records records = {
         .grants = grants,
         .grant_count = count,
         .nodes = nodes,
         .node_count = h != NULL ? h->count : 0,
-        .accesses = accesses,
+        .accesses = e->accepted[lock],
         .access_count = e->accepted_count[lock],
         .timed = true,
         .slack = slack(e),
@@ -206,7 +193,6 @@ static void check_lock(const struct evidence *e, int lock,
         sum->counts[i] += j.counts[i];
     free(grants);
     free(nodes);
-    free(accesses);
 }
 
 static void measure_margin(const struct evidence *e, const struct claim *claims,
@@ -354,4 +340,74 @@ void check(const struct evidence *e, struct verdict *ret)
     for (size_t i = 1; i < e->update_count; i++)
         ret->lost_updates += u[i].c == u[i - 1].c && u[i].a == u[i - 1].a;
     free(claims);
+}
+
+/* Notes */
+
+/* A lease is given in whole ms: it ends at the instant after the last ms that
+ * it covers. */
+static void extend(struct attempt *a, int64_t until_ms)
+{
+    int64_t until = (until_ms + 1) * MS;
+
+    if (until_ms > 0 && until > a->valid_until)
+        a->valid_until = until;
+}
+
+static void take_note(struct attempt *a, const struct note *n)
+{
+    if (n->kind == NOTE_FAILED) {
+        a->failed = n->at;
+    } else if (n->kind == NOTE_GRANTED) {
+        a->granted = n->at;
+        a->token = n->a;
+        a->handoff = (uint64_t)n->b;
+        extend(a, n->c);
+    } else if (n->kind == NOTE_VALID) {
+        extend(a, n->a);
+    } else if (n->kind == NOTE_LOST && n->a == a->token && n->at < a->lost) {
+        a->lost = n->at;
+    } else if (n->kind == NOTE_RELEASE) {
+        a->release = n->at;
+        a->asked = n->b;
+        a->sure = n->c;
+        extend(a, n->a);
+    }
+}
+
+void evidence_add(struct evidence *e, int run, const struct note *notes,
+                  size_t count)
+{
+    struct attempt *a = NULL;
+
+    for (const struct note *n = notes; n < notes + count; n++) {
+        if (n->kind == NOTE_SESSION) {
+            PUSH(e->owners, e->owner_count, (struct owner){ n->a, run });
+        } else if (n->kind == NOTE_INVOKE) {
+            PUSH(e->attempts, e->attempt_count,
+                 (struct attempt){ .run = run,
+                                   .lock = (int)n->a,
+                                   .writes = n->b != 0,
+                                   .invoked = n->at,
+                                   .failed = NEVER,
+                                   .granted = NEVER,
+                                   .lost = NEVER,
+                                   .release = NEVER });
+            a = &e->attempts[e->attempt_count - 1];
+        } else if (a != NULL && n->kind == NOTE_UPDATE) {
+            PUSH(e->updates, e->update_count, *n);
+            e->updates[e->update_count - 1].c = a->lock;
+        } else if (a != NULL) {
+            take_note(a, n);
+        }
+    }
+}
+
+void evidence_free(struct evidence *e)
+{
+    free(e->attempts);
+    free(e->owners);
+    free(e->updates);
+    free(e->excuses);
+    free(e->faults);
 }

@@ -8,9 +8,7 @@
 #pragma once
 
 #include "history.h"
-#include "journal.h"
-#include "resource.h"
-#include "soak.h"
+#include "records.h"
 
 #define NEVER INT64_MAX
 
@@ -62,7 +60,7 @@ struct evidence {
     struct window *faults; /* in order of time */
     size_t fault_count;
     const struct history *truth; /* of each lock, or NULL */
-    const struct access *accepted[LOCKS];
+    const struct judge_access *accepted[LOCKS];
     size_t accepted_count[LOCKS];
     struct note *updates; /* of all clients: value, token, lock */
     size_t update_count;

@@ -6,16 +6,10 @@
  *
  * As a negative control it is a program that trusts a lock: no lease, no fence,
  * and no look at the grant before it writes. */
-#include <pthread.h>
-#include <time.h>
-
-#include <zkrecipes/zkrecipes.h>
-
-#include "board.h"
-#include "journal.h"
-#include "resource.h"
+#include "records.h"
 #include "scope.h"
 #include "stopwatch.h"
+#include "test.h"
 #include "wait.h"
 
 enum {
@@ -43,10 +37,7 @@ static int generation;
 static struct board *board;
 static struct seat *seat;
 static zkr_session *session;
-static zkr_mutex *mutex;
-static zkr_reentrant_mutex *reentrant;
-static zkr_rwlock *rwlocks[LOCKS];
-static zkr_mutex *staying;
+static zkr_lockable *locks[LOCKS];
 static struct resource resources[LOCKS];
 
 /* Each thread has its own. */
@@ -73,13 +64,12 @@ static bool chance(double probability)
     return draw() < probability;
 }
 
-static bool take_part(const char *dir, int thread)
+static void take_part(const char *dir, int thread)
 {
     int64_t seed = getpid() ^ boot_ns() ^ thread;
 
     memcpy(dice, &seed, sizeof(dice));
     journal = journal_create(dir, number, generation, thread);
-    return journal >= 0;
 }
 
 /* Callbacks of the session and of the lock; `user` is a journal */
@@ -116,11 +106,11 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
 
 static int acquire_reentrant(int64_t timeout_ms, struct held *h)
 {
+    zkr_reentrant_mutex *reentrant = locks[h->lock];
     int rc = zkr_reentrant_mutex_acquire(reentrant, timeout_ms);
 
     if (rc != ZKR_OK)
         return rc;
-    h->depth = 1;
     h->grant = zkr_reentrant_mutex_grant(reentrant);
     if (chance(0.5) && zkr_reentrant_mutex_acquire(reentrant, 0) == ZKR_OK)
         h->depth++;
@@ -131,18 +121,17 @@ static int acquire_reentrant(int64_t timeout_ms, struct held *h)
 
 static int acquire(int64_t timeout_ms, struct held *h)
 {
+    zkr_lockable *lock = locks[h->lock];
+
     h->depth = 1;
     switch (lock_specs[h->lock].recipe) {
     case RECIPE_MUTEX:
-        return zkr_mutex_acquire(lock_specs[h->lock].stays ? staying : mutex,
-                                 timeout_ms, &h->grant);
+        return zkr_mutex_acquire(lock, timeout_ms, &h->grant);
     case RECIPE_REENTRANT:
         return acquire_reentrant(timeout_ms, h);
     case RECIPE_RWLOCK:
-        return h->writes ? zkr_rwlock_acquire_write(rwlocks[h->lock],
-                                                    timeout_ms, &h->grant)
-                         : zkr_rwlock_acquire_read(rwlocks[h->lock], timeout_ms,
-                                                   &h->grant);
+        return h->writes ? zkr_rwlock_acquire_write(lock, timeout_ms, &h->grant)
+                         : zkr_rwlock_acquire_read(lock, timeout_ms, &h->grant);
     }
     abort();
 }
@@ -153,7 +142,7 @@ static int release(struct held *h)
 
     if (lock_specs[h->lock].recipe == RECIPE_REENTRANT) {
         while (h->depth-- > 0)
-            rc = zkr_reentrant_mutex_release(reentrant);
+            rc = zkr_reentrant_mutex_release(locks[h->lock]);
         return rc;
     }
     rc = zkr_grant_release(h->grant);
@@ -296,27 +285,24 @@ static void open_session(const char *hosts)
 
 static void make_locks(const char *dir)
 {
-    int rc = ZKR_OK;
+    for (int i = 0; i < LOCKS; i++) {
+        const struct lock_spec *spec = &lock_specs[i];
 
-    for (int i = 0; i < LOCKS && rc == ZKR_OK; i++) {
-        const char *path = lock_specs[i].path;
-        bool stays = lock_specs[i].stays;
-
-        if (!resource_open(&resources[i], dir, i, !trusting))
-            exit(1);
-        if (lock_specs[i].recipe == RECIPE_MUTEX)
-            rc =
-                zkr_mutex_new(session, path,
-                              OPTS(lockable, .retain_ms = stays ? RETAIN_MS : 0,
-                                   .retain_max = RETAIN_MAX),
-                              stays ? &staying : &mutex);
-        else if (lock_specs[i].recipe == RECIPE_REENTRANT)
-            rc = zkr_reentrant_mutex_new(session, path, NULL, &reentrant);
-        else
-            rc = zkr_rwlock_new(session, path, NULL, &rwlocks[i]);
+        resources[i] = resource_open(dir, i, !trusting);
+        switch (spec->recipe) {
+        case RECIPE_MUTEX:
+            locks[i] =
+                NEW(mutex, session, spec->path,
+                    OPTS(lockable, .retain_ms = spec->stays ? RETAIN_MS : 0,
+                         .retain_max = RETAIN_MAX));
+            break;
+        case RECIPE_REENTRANT:
+            locks[i] = NEW(reentrant_mutex, session, spec->path, NULL);
+            break;
+        case RECIPE_RWLOCK:
+            locks[i] = NEW(rwlock, session, spec->path, NULL);
+        }
     }
-    if (rc != ZKR_OK)
-        exit(1);
 }
 
 /* The second thread. Its pauses are shorter than the lock stays. */
@@ -326,8 +312,7 @@ static void *take_what_stays(void *dir)
 
     while (!lock_specs[lock].stays)
         lock++;
-    if (!take_part(dir, 1))
-        exit(1);
+    take_part(dir, 1);
     while (!atomic_load(&board->stop)) {
         cycle(lock);
         sleep_ms(between(1, 5));
@@ -338,25 +323,17 @@ static void *take_what_stays(void *dir)
 
 static void run(const char *dir, const char *hosts)
 {
-    zkr_listener *listener;
-    pthread_t second;
-
     note(NOTE_BEGIN, count_fds(), count_threads(), 0);
     open_session(hosts);
-    if (zkr_session_listen(session, on_session, my_journal(), &listener) !=
-        ZKR_OK)
-        exit(1);
+    zkr_listener *listener =
+        MADE(listener, session_listen, session, on_session, my_journal());
     make_locks(dir);
-    if (pthread_create(&second, NULL, take_what_stays, (void *)dir) != 0)
-        exit(1);
+    pthread_t second = thread_start(take_what_stays, (void *)dir);
     while (!atomic_load(&board->stop))
         cycle(between(0, LOCKS - 1));
-    (void)pthread_join(second, NULL);
-    zkr_mutex_free(mutex);
-    zkr_mutex_free(staying);
-    zkr_reentrant_mutex_free(reentrant);
+    thread_join(second);
     for (int i = 0; i < LOCKS; i++) {
-        zkr_rwlock_free(rwlocks[i]);
+        zkr_lockable_free(locks[i]);
         resource_close(&resources[i]);
     }
     zkr_listener_free(listener);
@@ -370,13 +347,10 @@ int main(int argc, char **argv)
         return 64;
     number = atoi(argv[2]);
     generation = atoi(argv[3]);
-    if (number < 0 || number >= WORKERS)
-        return 64;
-    trusting = argc > 5 && strcmp(argv[5], "control") == 0;
-    board = board_open(argv[1], 0);
-    if (board == NULL || !take_part(argv[1], 0))
-        return 1;
+    trusting = argc > 5;
+    board = board_open(argv[1]);
     seat = &board->seats[number];
+    take_part(argv[1], 0);
     run(argv[1], argv[4]);
     return 0;
 }

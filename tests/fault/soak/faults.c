@@ -2,25 +2,19 @@
 /* The faults of the soak: each kind strikes, and heals. */
 #include "nemesis.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include "expire.h"
-#include "journal.h"
 #include "server_private.h"
 #include "test.h"
 #include "wait.h"
-#include "wall_clock.h"
 
 enum { FAILING_MS = 3000 }; /* for a server to notice that its disk is full */
 
 static struct server *hit(const struct nemesis *n)
 {
     return cluster_server(n->cluster, n->stroke.host);
-}
-
-static const char *log_of(const struct nemesis *n)
-{
-    return textf("log%d", n->stroke.host);
 }
 
 /* A fault that always succeeds, or its end, by one call. */
@@ -49,10 +43,15 @@ STRIKE(pause_host, server_pause(hit(n)))
 HEAL(resume, server_resume(hit(n)))
 
 /* A server that cannot write its log leaves the ensemble, or exits. */
-static bool does_not_serve(const struct server *server)
+static bool serves(const struct server *server)
 {
-    return !server_has_mode(server, "leader") &&
-           !server_has_mode(server, "follower");
+    return server_has_mode(server, "leader") ||
+           server_has_mode(server, "follower");
+}
+
+static const char *ballast(const struct nemesis *n)
+{
+    return textf("%s/log%d/ballast", n->scratch, n->stroke.host);
 }
 
 /* It is killed while the disk is full. When there is room again, a server goes
@@ -60,50 +59,31 @@ static bool does_not_serve(const struct server *server)
  * rest of that file without a word, and shows nodes that are gone. */
 static bool fill_disk(struct nemesis *n)
 {
-    bool failed = scratch_fill(n->scratch, log_of(n)) &&
-                  COMES(does_not_serve(hit(n)), FAILING_MS);
+    static const char zeros[1 << 16];
+    int fd = open(ballast(n), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
+    if (fd < 0)
+        die(ballast(n));
+    while (write(fd, zeros, sizeof(zeros)) > 0)
+        ;
+    bool failed = errno == ENOSPC && COMES(!serves(hit(n)), FAILING_MS);
+    (void)close(fd);
     server_kill9(hit(n));
     return failed;
 }
 
 static void drain_disk(struct nemesis *n)
 {
-    scratch_drain(n->scratch, log_of(n));
+    (void)unlink(ballast(n));
     restart(n);
 }
 
 /* Links */
 
-static void cut(struct nemesis *n, int a, int b)
-{
-    cluster_block(n->cluster, a, b);
-    cluster_block(n->cluster, b, a);
-}
-
-STRIKE(cut_follower, cut(n, n->stroke.follower, n->stroke.leader))
-
-/* The followers notice at once, and elect; the leader does not. */
-static bool isolate_leader(struct nemesis *n)
-{
-    cut(n, n->stroke.leader, n->stroke.follower);
-    cut(n, n->stroke.leader, n->stroke.other);
-    cluster_break(n->cluster, n->stroke.follower, n->stroke.leader);
-    cluster_break(n->cluster, n->stroke.other, n->stroke.leader);
-    return true;
-}
-
-/* Connections that were cut would wait for a retransmission, for seconds. */
-static void mend_servers(struct nemesis *n)
-{
-    cluster_heal(n->cluster);
-    for (int host = 1; host < HOSTS; host++) {
-        if (host == n->stroke.host)
-            continue;
-        cluster_break(n->cluster, host, n->stroke.host);
-        cluster_break(n->cluster, n->stroke.host, host);
-    }
-}
+STRIKE(cut_follower,
+       cluster_cut(n->cluster, n->stroke.cast.follower, n->stroke.cast.leader))
+STRIKE(isolate_leader, cluster_isolate(n->cluster, n->stroke.cast.leader))
+HEAL(mend_servers, cluster_mend(n->cluster, n->stroke.host))
 
 STRIKE(cut_requests, cluster_block(n->cluster, HERE, n->stroke.host))
 STRIKE(cut_replies, cluster_block(n->cluster, n->stroke.host, HERE))
@@ -111,8 +91,8 @@ STRIKE(cut_replies, cluster_block(n->cluster, n->stroke.host, HERE))
 /* From two of the servers. */
 static bool cut_clients(struct nemesis *n)
 {
-    cut(n, HERE, n->stroke.host);
-    cut(n, HERE, n->stroke.host % SERVERS + 1);
+    cluster_cut(n->cluster, HERE, n->stroke.host);
+    cluster_cut(n->cluster, HERE, n->stroke.host % SERVERS + 1);
     return true;
 }
 
@@ -192,14 +172,13 @@ enum { EXPIRED = 4, STOPPED = 5, KILLED = 3, JUMPING = 5 };
 static bool expire(struct nemesis *n)
 {
     const char *hosts =
-        server_hosts(cluster_server(n->cluster, n->stroke.leader));
+        server_hosts(cluster_server(n->cluster, n->stroke.cast.leader));
     int workers[EXPIRED];
     int done = 0;
 
-    crew_pick(n->crew, true, EXPIRED, workers);
+    clients_pick(n, true, EXPIRED, workers);
     for (int i = 0; i < EXPIRED; i++) {
-        int64_t session =
-            atomic_load(&n->crew->board->seats[workers[i]].session);
+        int64_t session = atomic_load(&n->board->seats[workers[i]].session);
 
         if (session == 0)
             continue;
@@ -214,15 +193,19 @@ static void choose_clients(struct nemesis *n, int count, char kind)
     struct stroke *s = &n->stroke;
 
     s->count = count;
-    crew_pick(n->crew, drand48() < 0.7, count, s->workers);
+    clients_pick(n, drand48() < 0.7, count, s->workers);
     for (int i = 0; i < count; i++)
         nemesis_note(n, kind, s->workers[i], 0);
 }
 
 static void signal_clients(struct nemesis *n, int signal)
 {
-    for (int i = 0; i < n->stroke.count; i++)
-        crew_signal(n->crew, n->stroke.workers[i], signal);
+    for (int i = 0; i < n->stroke.count; i++) {
+        pid_t pid = n->pids[n->stroke.workers[i]];
+
+        if (pid > 0)
+            (void)kill(pid, signal);
+    }
 }
 
 static bool stop_clients(struct nemesis *n)
@@ -238,16 +221,14 @@ static bool kill_clients(struct nemesis *n)
 {
     choose_clients(n, KILLED, NOTE_KILL);
     for (int i = 0; i < KILLED; i++)
-        crew_kill(n->crew, n->stroke.workers[i]);
+        client_kill(n, n->stroke.workers[i]);
     return true;
 }
 
 static void replace_clients(struct nemesis *n)
 {
-    for (int i = 0; i < n->stroke.count; i++) {
-        if (!crew_start_one(n->crew, n->stroke.workers[i]))
-            n->broken = true;
-    }
+    for (int i = 0; i < n->stroke.count; i++)
+        client_start(n, n->stroke.workers[i]);
 }
 
 /* Nodes */
@@ -308,17 +289,18 @@ static bool delete_parent(struct nemesis *n)
 
 static void set_clocks(struct nemesis *n, int days)
 {
-    const struct stroke *s = &n->stroke;
+    for (int i = -1; i < n->stroke.count; i++) {
+        pid_t pid = i < 0 ? server_pid(hit(n)) : n->pids[n->stroke.workers[i]];
 
-    wall_clock_set(server_pid(hit(n)), days);
-    for (int i = 0; i < s->count; i++)
-        wall_clock_set(n->crew->pids[s->workers[i]], days);
+        if (pid > 0 && pid < WALL_CLOCK_PIDS)
+            n->days_of[pid] = (int8_t)days;
+    }
 }
 
 static bool jump(struct nemesis *n)
 {
     n->stroke.count = JUMPING;
-    crew_pick(n->crew, true, n->stroke.count, n->stroke.workers);
+    clients_pick(n, true, n->stroke.count, n->stroke.workers);
     set_clocks(n, drand48() < 0.5 ? random_between(1, 100)
                                   : -random_between(1, 100));
     return true;

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nemesis: injects faults one after the other, and measures how long the
- * locks take to recover. */
+/* The nemesis has the clients of a soak, as processes; it injects faults, and
+ * measures how long the locks take to recover. */
 #pragma once
 
 #include "admin.h"
 #include "cluster.h"
-#include "crew.h"
 #include "proxy.h"
-#include "scratch.h"
+#include "records.h"
 
 enum { KINDS_MAX = 32 };
 
 /* The fault that is under way. */
 struct stroke {
-    int leader;
-    int follower; /* one of them, at random */
-    int other;
+    struct cast cast;
     int host; /* the server that it hits, if it hits one */
     int workers[WORKERS];
     int count; /* the number of clients that it hits */
@@ -24,13 +21,23 @@ struct stroke {
 struct nemesis {
     struct cluster *cluster;
     struct proxy *proxy;
-    struct crew *crew;
     struct admin *admin;
-    const struct scratch *scratch;
+    const char *scratch; /* the directory with the logs of the servers */
+    int8_t *days_of;     /* of processes: see WALL_CLOCK_FILE */
     int journal;
     struct stroke stroke;
 
+    /* The clients. */
+    const char *program;
+    const char *dir;
+    const char *hosts[2]; /* of clients with even and odd numbers */
+    bool trusting;        /* the negative control */
+    struct board *board;
+    pid_t pids[WORKERS];
+    int generations[WORKERS]; /* how many have been started */
+
     /* The work so far. */
+    int64_t began_ms;
     int counts[KINDS_MAX];
     long creates_swallowed;
     long deletes_swallowed;
@@ -38,7 +45,7 @@ struct nemesis {
     int *recoveries; /* ms, one for each fault and lock */
     size_t recovery_count;
     int stuck;   /* locks that nobody was granted in LONGEST_MS */
-    bool broken; /* the servers do not come back */
+    bool broken; /* the servers, or a client, do not come back */
     int rounds;
 };
 
@@ -57,9 +64,7 @@ struct fault {
 extern const struct fault faults[];
 extern const int fault_count; /* up to KINDS_MAX */
 
-int random_between(int least, int most);
-
-/* A line in the journal of the test: see journal.h. */
+/* A line in the journal of the test: see records.h. */
 void nemesis_note(const struct nemesis *n, char kind, int64_t a, int64_t b);
 
 /* The number of a kind; -1 for none. */
@@ -73,8 +78,18 @@ int nemesis_round(bool once, int kinds[static ROUND_MAX]);
 /* Inject one, heal it, and wait until every lock has been granted again. */
 void nemesis_strike(struct nemesis *n, int kind);
 
-/* Wait until the servers are well; false when they are not after a minute. */
-bool nemesis_wait_healthy(struct nemesis *n);
-
 /* Wait until each lock has been granted to somebody. */
 bool nemesis_wait_granted(struct nemesis *n);
+
+/* Start a client, maybe anew; `broken` tells when that fails. */
+void client_start(struct nemesis *n, int worker);
+void client_kill(struct nemesis *n, int worker);
+
+/* Choose `count` different clients; with `holders`, those that hold a lock come
+ * first. */
+void clients_pick(const struct nemesis *n, bool holders, int count,
+                  int *workers);
+
+/* Let the clients come to their end. Kills those that have not ended after a
+ * while, and returns their number. */
+int clients_finish(struct nemesis *n);

@@ -1,16 +1,124 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outcome: computes a verdict from journals and resources, and prints it.
- */
+/* The outcome: computes a verdict from journals, resources and logs, and prints
+ * it. */
 #include "outcome.h"
-
-#include <time.h>
 
 #include "wait.h"
 
-static void add_journal_of_nemesis(const struct crew *crew, struct evidence *e)
+/* -- the truth: what really happened to the nodes, by the logs ------------ */
+
+#define DIRECTORY "/soak/"
+
+struct event {
+    int64_t zxid;
+    int64_t session;
+    int64_t time_ms;
+    int32_t type;
+    unsigned int voters; /* a bit for each server */
+    char path[104];
+};
+
+struct events {
+    struct event *all;
+    size_t count;
+    unsigned int voter; /* whose log is being read */
+    int64_t near_ms;    /* CLOCK_REALTIME of some time in the last half day */
+};
+
+/* Returns the true time for an instant of the clock of some process: without
+ * the added days. The true time is within half a day of `near_ms`. */
+static int64_t true_time(int64_t time_ms, int64_t near_ms)
+{
+    const int64_t day_ms = INT64_C(1000) * WALL_CLOCK_DAY;
+    int64_t ahead = time_ms - near_ms + 128 * day_ms + day_ms / 2;
+
+    return time_ms - (ahead / day_ms - 128) * day_ms;
+}
+
+static bool add_event(void *user, const struct txn *t)
+{
+    struct events *e = user;
+
+    if (t->type != TXN_CLOSE_SESSION &&
+        strncmp(t->path, DIRECTORY, strlen(DIRECTORY)) != 0)
+        return true;
+    struct event event = { .zxid = t->zxid,
+                           .session = t->session,
+                           .type = t->type,
+                           .voters = e->voter,
+                           .time_ms = true_time(t->time_ms, e->near_ms) };
+    (void)snprintf(event.path, sizeof(event.path), "%.*s",
+                   (int)sizeof(event.path) - 1, t->path);
+    PUSH(e->all, e->count, event);
+    return true;
+}
+
+static int by_zxid(const void *a, const void *b)
+{
+    int64_t x = ((const struct event *)a)->zxid;
+    int64_t y = ((const struct event *)b)->zxid;
+
+    return (x > y) - (x < y);
+}
+
+/* The same transaction in several logs becomes one with several voters. */
+static void merge(struct events *e)
+{
+    size_t kept = 0;
+
+    qsort(e->all, e->count, sizeof(*e->all), by_zxid);
+    for (size_t i = 0; i < e->count; i++) {
+        if (kept > 0 && e->all[kept - 1].zxid == e->all[i].zxid)
+            e->all[kept - 1].voters |= e->all[i].voters;
+        else
+            e->all[kept++] = e->all[i];
+    }
+    e->count = kept;
+}
+
+/* A transaction is believed when two of the three have it: what a leader wrote
+ * before it was cut off may never have been committed. */
+static void read_truth(const struct nemesis *n, struct history truth[LOCKS],
+                       struct outcome *o)
+{
+    struct events events = { .near_ms = real_ms() };
+
+    for (int host = 1; host < HOSTS; host++) {
+        events.voter = 1u << host;
+        if (!txn_log_read(cluster_server(n->cluster, host), add_event, &events))
+            die("transaction logs");
+        merge(&events);
+    }
+    for (int i = 0; i < LOCKS; i++)
+        truth[i].directory = lock_specs[i].path;
+    o->transactions = (long)events.count;
+    for (const struct event *e = events.all; e < events.all + events.count;
+         e++) {
+        struct txn txn = { .session = e->session,
+                           .zxid = e->zxid,
+                           .time_ms = e->time_ms,
+                           .type = e->type };
+
+        if ((e->voters & (e->voters - 1)) == 0) {
+            o->disputed++;
+            continue;
+        }
+        (void)snprintf(txn.path, sizeof(txn.path), "%s", e->path);
+        for (int i = 0; i < LOCKS; i++) {
+            if (!history_add(&truth[i], &txn))
+                abort();
+        }
+    }
+    free(events.all);
+}
+
+/* -- journals ------------------------------------------------------------- */
+
+static void add_journal_of_nemesis(const struct nemesis *nemesis,
+                                   struct evidence *e)
 {
     size_t count;
-    struct note *notes = journal_read(crew->dir, NEMESIS, 0, 0, &count);
+    struct note *notes = journal_read(nemesis->dir, NEMESIS, 0, 0, &count);
     struct window w = { .stopped = false };
 
     for (size_t i = 0; i < count; i++) {
@@ -77,13 +185,13 @@ static void count_notes(const struct evidence *e, const struct note *notes,
 }
 
 /* Of all clients, the journals of that thread. */
-static void add_journals(const struct crew *crew, int thread,
+static void add_journals(const struct nemesis *n, int thread,
                          struct evidence *e, struct outcome *o)
 {
     for (int i = 0; i < WORKERS; i++) {
-        for (int g = 0; g < crew->generations[i]; g++) {
+        for (int g = 0; g < n->generations[i]; g++) {
             size_t count;
-            struct note *notes = journal_read(crew->dir, i, g, thread, &count);
+            struct note *notes = journal_read(n->dir, i, g, thread, &count);
 
             if (notes == NULL)
                 continue;
@@ -94,52 +202,82 @@ static void add_journals(const struct crew *crew, int thread,
     }
 }
 
-void outcome_find(const struct crew *crew, const struct truth *truth,
-                  struct outcome *o)
-{
-    struct evidence e = {
-        .truth = truth != NULL ? truth->locks : NULL,
-        .leased = !crew->trusting,
-        .boot_minus_real = boot_ns() - clock_ns(CLOCK_REALTIME),
-        .complaints = crew->trusting ? NULL : stderr,
-    };
-
-    add_journal_of_nemesis(crew, &e);
-    for (int thread = 0; thread < THREADS; thread++)
-        add_journals(crew, thread, &e, o);
-    for (int i = 0; i < LOCKS; i++) {
-        struct resource r;
-
-        if (!resource_open(&r, crew->dir, i, false))
-            die("resource");
-        e.accepted[i] = resource_accepted(&r, &e.accepted_count[i]);
-        resource_close(&r);
-    }
-    check(&e, &o->verdict);
-    for (int i = 0; i < LOCKS; i++)
-        free((void *)e.accepted[i]);
-    evidence_free(&e);
-}
-
-/* The report, line by line */
-
 static int by_value(const void *a, const void *b)
 {
     return *(const int *)a - *(const int *)b;
 }
 
-int percentile(const int *values, size_t count, int percent)
+static int percentile(const struct nemesis *n, int percent)
 {
-    size_t rank = (count * (size_t)percent + 99) / 100;
+    size_t rank = (n->recovery_count * (size_t)percent + 99) / 100;
 
-    return count == 0 ? 0 : values[rank > 0 ? rank - 1 : 0];
+    return n->recovery_count == 0 ? 0 : n->recoveries[rank > 0 ? rank - 1 : 0];
 }
 
-static void print_faults(const struct nemesis *n)
+void outcome_find(struct nemesis *n, struct outcome *o)
 {
+    struct history truth[LOCKS] = { { .count = 0 } };
+    struct evidence e = {
+        .truth = n->trusting ? NULL : truth,
+        .leased = !n->trusting,
+        .boot_minus_real = boot_ns() - clock_ns(CLOCK_REALTIME),
+        .complaints = n->trusting ? NULL : stderr,
+    };
+
+    if (!n->trusting)
+        read_truth(n, truth, o);
+    add_journal_of_nemesis(n, &e);
+    for (int thread = 0; thread < THREADS; thread++)
+        add_journals(n, thread, &e, o);
+    for (int i = 0; i < LOCKS; i++) {
+        struct resource r = resource_open(n->dir, i, false);
+
+        e.accepted[i] = resource_accepted(&r, &e.accepted_count[i]);
+        resource_close(&r);
+    }
+    check(&e, &o->verdict);
+    for (int i = 0; i < LOCKS; i++) {
+        free((void *)e.accepted[i]);
+        free(truth[i].lives);
+    }
+    evidence_free(&e);
+    if (n->recovery_count > 0)
+        qsort(n->recoveries, n->recovery_count, sizeof(int), by_value);
+    o->usual_ms = percentile(n, 99);
+}
+
+/* -- the report, line by line ---------------------------------------------- */
+
+void report(const struct outcome *o, const struct nemesis *n)
+{
+    const struct verdict *v = &o->verdict;
+    const long *broken = v->broken.counts;
+    const struct {
+        const char *what;
+        long count;
+    } lines[] = {
+        { "overlaps of claims", broken[JUDGE_OVERLAP] },
+        { "claims beyond the limit of a semaphore", broken[JUDGE_CROWDED] },
+        { "claims beyond the end of their node", broken[JUDGE_LATE] },
+        { "tokens not above those before", broken[JUDGE_DISORDER] },
+        { "tokens, with hand-offs, of two grants", broken[JUDGE_TWICE] },
+        { "tokens that no server knows", broken[JUDGE_UNKNOWN] },
+        { "grants out of turn", broken[JUDGE_EARLY] },
+        { "nodes that went before one ahead", broken[JUDGE_PASSED] },
+        { "stale accesses accepted", broken[JUDGE_STALE] },
+        { "nodes left at the end", broken[JUDGE_LEFT] },
+        { "nodes there 2T after they were given up", v->orphans },
+        { "updates lost (nothing promised)", v->lost_updates },
+        { "calls 1 s beyond their deadline", o->late_calls },
+        { "the latest of them, in ms", o->latest_ms },
+        { "wrong depths and tokens in clients", o->broken_promises },
+        { "clients that did not come to their end", o->stuck_clients },
+        { "descriptors and threads left in clients", o->leaks },
+    };
     int all = 0;
     int kinds = 0;
 
+    printf("\n");
     for (int i = 0; i < fault_count; i++) {
         printf("%-26s %5d\n", faults[i].name, n->counts[i]);
         all += n->counts[i];
@@ -149,43 +287,10 @@ static void print_faults(const struct nemesis *n)
     printf("replies swallowed: %ld of creates, %ld of deletes; requests "
            "throttled: %ld\n",
            n->creates_swallowed, n->deletes_swallowed, n->throttled);
-}
-
-static void print_verdict(const struct verdict *v)
-{
-    static const char *const rules[JUDGE_RULES] = {
-        [JUDGE_OVERLAP] = "overlaps of claims",
-        [JUDGE_CROWDED] = "claims beyond the limit of a semaphore",
-        [JUDGE_LATE] = "claims beyond the end of their node",
-        [JUDGE_DISORDER] = "tokens not above those before",
-        [JUDGE_TWICE] = "tokens, with hand-offs, of two grants",
-        [JUDGE_UNKNOWN] = "tokens that no server knows",
-        [JUDGE_EARLY] = "grants out of turn",
-        [JUDGE_PASSED] = "nodes that went before one ahead",
-        [JUDGE_STALE] = "stale accesses accepted",
-        [JUDGE_LEFT] = "nodes left at the end",
-    };
-
-    for (int i = 0; i < JUDGE_RULES; i++)
-        printf("%-44s %8ld\n", rules[i], v->broken.counts[i]);
-    printf("%-44s %8ld\n", "nodes there 2T after they were given up",
-           v->orphans);
-    printf("%-44s %8ld\n", "updates lost (nothing promised)", v->lost_updates);
-}
-
-void report(const struct outcome *o, const struct nemesis *n)
-{
-    const struct verdict *v = &o->verdict;
-    int *r = n->recoveries;
-    size_t count = n->recovery_count;
-
-    printf("\n");
-    print_faults(n);
-    qsort(r, count, sizeof(*r), by_value);
     printf("next grant after a fault has healed, in ms: median %d, p99 %d (at "
            "most %d), longest %d (at most %d); stuck: %d\n",
-           percentile(r, count, 50), percentile(r, count, 99), USUAL_MS,
-           percentile(r, count, 100), LONGEST_MS, n->stuck);
+           percentile(n, 50), o->usual_ms, USUAL_MS, percentile(n, 100),
+           LONGEST_MS, n->stuck);
     printf("\n%ld grants in %.0f s, %ld of them for writing, %ld over before "
            "they were told, %ld handed on; %ld nodes; %ld runs of threads\n",
            v->grants, o->seconds, v->writes, v->empty, v->handed_on, v->nodes,
@@ -200,13 +305,7 @@ void report(const struct outcome *o, const struct nemesis *n)
     if (v->asked > 0)
         printf("share of the time that holders were told yes: %.2f %%\n",
                100.0 * (double)v->sure / (double)v->asked);
-    print_verdict(v);
-    printf("%-44s %8ld (latest %ld ms)\n", "calls 1 s beyond their deadline",
-           o->late_calls, o->latest_ms);
-    printf("%-44s %8ld\n", "wrong depths and tokens in clients",
-           o->broken_promises);
-    printf("%-44s %8ld\n", "clients that did not come to their end",
-           o->stuck_clients);
-    printf("%-44s %8ld\n", "descriptors and threads left in clients", o->leaks);
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        printf("%-44s %8ld\n", lines[i].what, lines[i].count);
     (void)fflush(stdout);
 }

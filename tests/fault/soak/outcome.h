@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The outcome: computes a verdict from journals and resources, and prints it.
- */
+/* The outcome: computes a verdict from journals, resources and the logs of the
+ * servers, and prints it. */
 #pragma once
 
 #include "check.h"
 #include "nemesis.h"
-#include "truth.h"
 
 struct outcome {
     double seconds;
@@ -17,16 +16,15 @@ struct outcome {
     long leaks;
     long runs; /* number of client processes */
     long stuck_clients;
-    long disputed, transactions;
+    long transactions; /* in the logs, on nodes of locks, and on sessions */
+    long disputed;     /* in the log of only one server, so not believed */
+    int usual_ms;      /* to the next grant: 99 of 100 are not longer */
 };
 
-/* Reads the journals of the crew and of the test from the directory of the
- * crew. Without `truth` (NULL) it judges only what can be judged without the
+/* Reads what the clients and the test have written, and sorts the recoveries.
+ * Of clients that trust the locks it judges only what can be judged without the
  * logs of the servers. */
-void outcome_find(const struct crew *crew, const struct truth *truth,
-                  struct outcome *o);
+void outcome_find(struct nemesis *n, struct outcome *o);
 
 /* The report, for people. */
 void report(const struct outcome *o, const struct nemesis *n);
-/* Of sorted values, in ms. */
-int percentile(const int *values, size_t count, int percent);

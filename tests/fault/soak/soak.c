@@ -8,16 +8,20 @@
  * ZKR_SOAK_KEEP     a directory for journals and logs, when a rule was broken
  */
 #include <errno.h>
+#include <libgen.h>
 #include <limits.h>
-#include <signal.h>
-#include <time.h>
+#include <sched.h>
+
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 #include "outcome.h"
+#include "spawn.h"
 #include "test.h"
 #include "wait.h"
-#include "wall_clock.h"
 
 enum {
+    SCRATCH_MB = 4096,
     LOG_MB = 512,
     LONG_RUN_S = 1000, /* from there on the goals for numbers count */
     GOAL_GRANTS = 100000,
@@ -33,26 +37,60 @@ enum {
 /* The kind of fault that makes stale accesses. */
 #define STOPPED "clients stopped, > T"
 
-static struct scratch scratch;
+static char scratch[128];
+static int8_t *days_of;
 static struct cluster *cluster;
 static struct proxy *proxy;
-static char all_hosts[256];
+static const char *all_hosts = "";
 
 /* Returns the path of a program or library beside this program, from argv[0]:
  * in a root of its own, /proc/self/exe may lead out of that root. */
 static const char *beside(const char *name)
 {
-    static char paths[2][PATH_MAX];
-    static int next;
-    char *path = paths[next++ % 2];
+    char path[PATH_MAX];
 
     if (realpath(program_invocation_name, path) == NULL)
         die(program_invocation_name);
-    (void)snprintf(strrchr(path, '/') + 1, 64, "%s", name);
-    return path;
+    return textf("%s/%s", dirname(path), name);
 }
 
-/* Servers */
+/* A file system in memory, which nobody else sees: it ends with this
+ * process. */
+static bool mount_memory(const char *dir, int megabytes)
+{
+    return mount("tmpfs", dir, "tmpfs", MS_NOSUID | MS_NODEV,
+                 textf("mode=0700,size=%dm", megabytes)) == 0;
+}
+
+/* The guard stays outside, where the directory is empty. */
+static bool start_scratch(struct guard *guard)
+{
+    return guard_make(guard, scratch, sizeof(scratch)) == 0 &&
+           unshare(CLONE_NEWNS) == 0 &&
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount_memory(scratch, SCRATCH_MB) &&
+           setenv("TMPDIR", scratch, 1) == 0;
+}
+
+static const char *make_dir(const char *name)
+{
+    const char *dir = textf("%s/%s", scratch, name);
+
+    if (mkdir(dir, 0700) != 0)
+        die(dir);
+    return dir;
+}
+
+/* For all children that are started from now on. */
+static void start_wall_clocks(void)
+{
+    const char *file = textf("%s/wall-clock", scratch);
+
+    days_of = map_file(file, WALL_CLOCK_PIDS);
+    if (setenv(WALL_CLOCK_FILE, file, 1) != 0 ||
+        setenv("LD_PRELOAD", beside("libsoak_clock.so"), 1) != 0)
+        die("wall clocks");
+}
 
 static int start_servers(void)
 {
@@ -60,114 +98,95 @@ static int start_servers(void)
                                  .sync_limit = SOAK_SYNC_LIMIT };
 
     for (int host = 1; host < HOSTS; host++) {
-        const char *name = textf("log%d", host);
-
-        opts.logs[host] = textf("%s/%s", scratch.dir, name);
-        if (!scratch_mount(&scratch, name, LOG_MB))
-            die(name);
+        opts.logs[host] = make_dir(textf("log%d", host));
+        if (!mount_memory(opts.logs[host], LOG_MB))
+            die(opts.logs[host]);
     }
     int rc = cluster_start(&opts, &cluster);
-    for (int host = 1; rc == SERVER_OK && host < HOSTS; host++) {
-        size_t used = strlen(all_hosts);
-
-        (void)snprintf(all_hosts + used, sizeof(all_hosts) - used, "%s%s",
-                       used > 0 ? "," : "",
-                       server_hosts(cluster_server(cluster, host)));
-    }
+    for (int host = 1; rc == SERVER_OK && host < HOSTS; host++)
+        all_hosts = textf("%s%s%s", all_hosts, host > 1 ? "," : "",
+                          server_hosts(cluster_server(cluster, host)));
     return rc;
 }
 
 /* A part: the soak, or its negative control */
 
-struct part {
-    char dir[PATH_MAX];
-    struct crew crew;
-    struct nemesis nemesis;
-    int64_t began_ms;
-};
-
-static void begin(struct part *p, const char *name, bool trusting)
+static struct nemesis begin(const char *name, bool trusting)
 {
-    *p = (struct part){ .began_ms = now_ms() };
-    PRINT(p->dir, "%s/%s", scratch.dir, name);
-    if (!scratch_mount(&scratch, name, 0))
-        die(p->dir);
-    for (int i = 0; i < LOCKS; i++) {
-        if (!resource_create(p->dir, i))
-            die("resource");
-    }
-    p->crew = (struct crew){ .program = beside("soak_client"),
-                             .dir = p->dir,
-                             .hosts = { all_hosts, proxy_hosts(proxy) },
-                             .trusting = trusting,
-                             .board = board_open(p->dir, O_CREAT | O_TRUNC),
-                             .log = STDERR_FILENO };
-    p->nemesis =
-        (struct nemesis){ .cluster = cluster,
-                          .proxy = proxy,
-                          .crew = &p->crew,
-                          .scratch = &scratch,
-                          .journal = journal_create(p->dir, NEMESIS, 0, 0) };
-    if (p->crew.board == NULL || p->nemesis.journal < 0)
-        die(p->dir);
-    nemesis_note(&p->nemesis, NOTE_BEGIN, real_ms(), 0);
-    if (admin_open(all_hosts, &p->nemesis.admin) != ZOK)
+    const char *dir = make_dir(name);
+    struct nemesis n = { .cluster = cluster,
+                         .proxy = proxy,
+                         .scratch = scratch,
+                         .days_of = days_of,
+                         .program = beside("soak_client"),
+                         .dir = dir,
+                         .hosts = { all_hosts, proxy_hosts(proxy) },
+                         .trusting = trusting,
+                         .board = board_open(dir),
+                         .journal = journal_create(dir, NEMESIS, 0, 0),
+                         .began_ms = now_ms() };
+
+    nemesis_note(&n, NOTE_BEGIN, real_ms(), 0);
+    if (admin_open(all_hosts, &n.admin) != ZOK)
         die("admin");
-    if (!crew_start(&p->crew) || !nemesis_wait_granted(&p->nemesis))
+    for (int i = 0; i < WORKERS; i++)
+        client_start(&n, i);
+    if (n.broken || !nemesis_wait_granted(&n))
         die("clients");
+    return n;
 }
 
-static void strike(struct part *p, int kind)
+static void strike(struct nemesis *n, int kind)
 {
-    printf("%6.1f  %s\n", (double)(now_ms() - p->began_ms) / 1000,
+    printf("%6.1f  %s\n", (double)(now_ms() - n->began_ms) / 1000,
            faults[kind].name);
     (void)fflush(stdout);
-    nemesis_strike(&p->nemesis, kind);
+    nemesis_strike(n, kind);
 }
 
-/* How many clients did not come to their end. */
-static int finish(struct part *p)
+/* The end of all clients, and what they have done. */
+static struct outcome finish(struct nemesis *n)
 {
-    int stuck = crew_finish(&p->crew);
+    struct outcome o = { .seconds = (double)(now_ms() - n->began_ms) / 1000 };
 
-    if (!nemesis_wait_healthy(&p->nemesis))
-        p->nemesis.broken = true;
-    if (p->nemesis.broken)
+    o.stuck_clients = clients_finish(n);
+    if (!cluster_find_cast(cluster, &n->stroke.cast))
+        n->broken = true;
+    if (n->broken)
         printf("soak: a server or a client did not come back\n");
     sleep_ms(SETTLE_MS); /* for the last transactions to be everywhere */
-    admin_close(p->nemesis.admin);
-    (void)close(p->nemesis.journal);
-    return stuck;
+    admin_close(n->admin);
+    (void)close(n->journal);
+    outcome_find(n, &o);
+    return o;
 }
 
 /* The soak */
 
-static void strike_all(struct part *p, long seconds)
+static void strike_all(struct nemesis *n, long seconds)
 {
     const char *only = getenv("ZKR_FAULT");
     int kind = only != NULL ? nemesis_find(only) : -1;
     int64_t end = now_ms() + seconds * 1000;
     int kinds[ROUND_MAX];
-    int count;
 
     if (only != NULL && kind < 0)
         die(only);
     do {
-        count = nemesis_round(seconds <= 0, kinds);
+        int count = nemesis_round(seconds <= 0, kinds);
+
         if (seconds < 0) {
             count /= SHORT;
             kinds[0] = nemesis_find(STOPPED);
         }
         for (int i = 0; i < count; i++) {
-            if (p->nemesis.broken)
+            if (n->broken || (now_ms() > end && n->rounds > 0))
                 return;
-            if (now_ms() > end && p->nemesis.rounds > 0)
-                return;
-            strike(p, kind >= 0 ? kind : kinds[i]);
+            strike(n, kind >= 0 ? kind : kinds[i]);
             if (seconds > 0)
                 sleep_ms((int)(drand48() * CALM_MS));
         }
-        p->nemesis.rounds++;
+        n->rounds++;
     } while (now_ms() < end);
 }
 
@@ -191,56 +210,35 @@ static bool is_enough(const struct outcome *o, const struct nemesis *n)
 
 static bool soak(long seconds)
 {
-    static struct part p;
-    struct server *servers[SERVERS];
-    struct outcome o = { .runs = 0 };
-    const struct verdict *v = &o.verdict;
-    const struct nemesis *n = &p.nemesis;
-    struct truth truth;
+    struct nemesis n = begin("soak", false);
 
-    begin(&p, "soak", false);
-    strike_all(&p, seconds);
-    o.seconds = (double)(now_ms() - p.began_ms) / 1000;
-    o.stuck_clients = finish(&p);
-    for (int i = 0; i < SERVERS; i++)
-        servers[i] = cluster_server(cluster, i + 1);
-    if (!truth_read(servers, SERVERS, real_ms(), &truth))
-        die("transaction logs");
-    o.transactions = truth.transactions;
-    o.disputed = truth.disputed;
-    outcome_find(&p.crew, &truth, &o);
-    truth_free(&truth);
-    report(&o, n);
-    bool slow = o.seconds >= LONG_RUN_S &&
-                percentile(n->recoveries, n->recovery_count, 99) > USUAL_MS;
-    free(n->recoveries);
-    bool good = v->broken.violations == 0 && v->orphans == 0 &&
+    strike_all(&n, seconds);
+    struct outcome o = finish(&n);
+    report(&o, &n);
+    free(n.recoveries);
+    bool slow = o.seconds >= LONG_RUN_S && o.usual_ms > USUAL_MS;
+    bool good = o.verdict.broken.violations == 0 && o.verdict.orphans == 0 &&
                 o.late_calls == 0 && o.broken_promises == 0 && o.leaks == 0 &&
-                o.stuck_clients == 0 && n->stuck == 0 && !n->broken && !slow;
+                o.stuck_clients == 0 && n.stuck == 0 && !n.broken && !slow;
     if (!good)
         printf("soak: a rule was broken\n");
-    else if (!is_enough(&o, n))
+    else if (!is_enough(&o, &n))
         printf("soak: too little was done\n");
-    return good && is_enough(&o, n);
+    return good && is_enough(&o, &n);
 }
 
 /* The negative control: programs that trust the lock are stopped for longer
  * than the session timeout. If that shows nothing, the soak is blind. */
 static bool control(void)
 {
-    static struct part p;
-    struct outcome o = { .runs = 0 };
+    printf("\nnegative control: no lease, no fence\n");
+    struct nemesis n = begin("control", true);
+    for (int i = 0; i < CONTROL_FAULTS; i++)
+        strike(&n, nemesis_find(STOPPED));
+    struct outcome o = finish(&n);
     const struct verdict *v = &o.verdict;
     const long *broken = v->broken.counts;
-    int kind = nemesis_find(STOPPED);
-
-    printf("\nnegative control: no lease, no fence\n");
-    begin(&p, "control", true);
-    for (int i = 0; i < CONTROL_FAULTS; i++)
-        strike(&p, kind);
-    (void)finish(&p);
-    outcome_find(&p.crew, NULL, &o);
-    free(p.nemesis.recoveries);
+    free(n.recoveries);
     printf("%ld grants, %ld overlaps, %ld stale accesses accepted, %ld updates "
            "lost\n",
            v->grants, broken[JUDGE_OVERLAP], broken[JUDGE_STALE],
@@ -254,26 +252,26 @@ static bool control(void)
 
 int main(void)
 {
-    long seed = test_number("ZKR_SEED", time(NULL) % 1000000);
     const char *keep = getenv("ZKR_SOAK_KEEP");
+    struct guard guard;
     bool good = false;
 
-    if (!server_installed() || !cluster_permitted() || !scratch_start(&scratch))
+    if (!server_installed() || !cluster_permitted() || !start_scratch(&guard))
         return 77;
-    printf("ZKR_SEED=%ld\n", seed);
-    srand48(seed);
-    if (!wall_clock_start(beside("libsoak_clock.so"), scratch.dir))
-        die("wall clock");
+    set_seed();
+    start_wall_clocks();
     int rc = start_servers();
     if (rc == SERVER_OK && proxy_start(all_hosts, &proxy) == 0) {
         good = soak(test_number("ZKR_SOAK_SECONDS", -1));
         if (getenv("ZKR_FAULT") == NULL)
             good = control() && good;
         if (keep != NULL && *keep != '\0')
-            scratch_keep(&scratch, keep);
+            (void)spawn_run(
+                (char *[]){ "cp", "-r", scratch, (char *)keep, NULL },
+                STDERR_FILENO);
         proxy_stop(proxy);
     }
     cluster_stop(cluster);
-    guard_finish(&scratch.guard);
+    guard_finish(&guard);
     return good ? 0 : 1;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the judgement of a soak, with hand-made histories that each break a
- * rule. */
-#include <stdatomic.h>
-
+ * rule; judgetest.c has more for each rule. */
 #include "check.h"
 #include "spawn.h"
 #include "test.h"
@@ -40,54 +38,7 @@ static struct note at(char kind, int64_t ms, int64_t a, int64_t b, int64_t c)
     return (struct note){ .kind = kind, .at = ms * MS, .a = a, .b = b, .c = c };
 }
 
-/* A node of `lock`; INT64_MAX: it stays. */
-static void add_life(int lock, const char *name, int64_t owner, int64_t token,
-                     int64_t begin_ms, int64_t end_ms)
-{
-    struct history *h = &truth[lock];
-    struct life life = { .owner = owner,
-                         .begin = token,
-                         .end = end_ms == INT64_MAX ? INT64_MAX : token + 1,
-                         .begin_ms = begin_ms,
-                         .end_ms = end_ms };
-
-    (void)snprintf(life.name, sizeof(life.name), "%s", name);
-    PUSH(h->lives, h->count, life);
-}
-
-/* One run of a client, with one grant from `begin` to `end`. */
-static void add_grant(int run, int lock, bool writes, int64_t token,
-                      int64_t begin, int64_t end, int64_t valid_until)
-{
-    const struct note notes[] = {
-        at(NOTE_SESSION, begin - 10, ALICE + run, 1, 0),
-        at(NOTE_INVOKE, begin - 5, lock, writes, 0),
-        at(NOTE_GRANTED, begin, token, 0, valid_until),
-        at(NOTE_RELEASE, end, 0, 0, 0),
-        at(NOTE_RELEASED, end + 1, 0, 0, 0),
-    };
-
-    evidence_add(&evidence, run, notes, COUNT(notes));
-}
-
-/* Handed on, by the thread that is that run. */
-static void add_handoff(int run, int64_t token, uint64_t handoff, int64_t begin,
-                        int64_t end)
-{
-    const struct note notes[] = {
-        at(NOTE_INVOKE, begin - 5, STAYS, 1, 0),
-        at(NOTE_GRANTED, begin, token, (int64_t)handoff, LEASE_MS),
-        at(NOTE_RELEASE, end, 0, 0, 0),
-    };
-
-    evidence_add(&evidence, run, notes, COUNT(notes));
-}
-
-#define EXCUSE(...)                                                            \
-    PUSH(evidence.excuses, evidence.excuse_count,                              \
-         (struct excuse){ __VA_ARGS__ })
-
-/* Everything but what is expected to be broken. */
+/* This is broken, and nothing else. */
 static void assert_broken(const struct verdict *expected)
 {
     check(&evidence, &verdict);
@@ -103,155 +54,222 @@ static void assert_broken(const struct verdict *expected)
 
 #define BREAKS(...) assert_broken(&(struct verdict){ __VA_ARGS__ })
 
-TEST(turns_are_good)
+/* -- histories */
+
+/* clang-format off */
+
+/* A node of that session, with its token, begin and end in ms. */
+#define A(name, token, begin, end) { name, ALICE, token, begin, end, false }
+#define B(name, token, begin, end) { name, BOB, token, begin, end, false }
+/* A grant of that run to write, or to read, with its token, begin and end;
+ * whose lease ends then; that was handed on. */
+#define W(run, token, begin, end) { run, false, token, begin, end, LEASE_MS, 0 }
+#define R(run, token, begin, end) { run, true, token, begin, end, LEASE_MS, 0 }
+#define L(run, token, begin, end, until) \
+    { run, false, token, begin, end, until, 0 }
+#define H(run, token, begin, end, nth) \
+    { run, false, token, begin, end, LEASE_MS, nth }
+#define F(begin, end) { (begin) * MS, (end) * MS, false } /* a fault */
+
+static const struct row {
+    const char *name;
+    int lock;
+    struct {
+        const char *name;
+        int64_t owner, token;
+        int64_t begin_ms, end_ms; /* INT64_MAX: it stays */
+        bool by_session;
+    } lives[3]; /* up to the first without a name */
+    struct {
+        int run;
+        bool reads;
+        int64_t token;
+        int64_t begin, end;
+        int64_t valid_until;
+        uint64_t handoff;
+    } grants[4]; /* up to the first without a token */
+    struct excuse excuses[3]; /* up to the first without an instant */
+    struct window faults[2];
+    bool gives_up; /* Alice asks at 995, and gives up at 1100 */
+    bool trusts;   /* without a lease, and without the logs */
+    struct verdict expected;
+} rows[] = {
+    { "turns are good", .lock = MUTEX,
+      { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201) },
+      { W(0, 10, 1000, 1100), W(1, 20, 1102, 1200) } },
+    { "readers share", .lock = RW,
+      { A("__READ__1", 10, 995, 1200), B("__READ__2", 20, 995, 1101) },
+      { R(0, 10, 1000, 1200), R(1, 20, 1001, 1100) } },
+    /* Both say that they have it; the server ended the first node in
+     * between. */
+    { "claims overlap", MUTEX,
+      { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201) },
+      { W(0, 10, 1000, 1150), W(1, 20, 1110, 1200) },
+      .expected = { BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 } },
+    { "a writer overlaps a reader", RW,
+      { A("__READ__1", 10, 995, 1101), B("__WRIT__2", 20, 1000, 1201) },
+      { R(0, 10, 1000, 1150), W(1, 20, 1110, 1200) },
+      .expected = { BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 } },
+    /* Alice sleeps through the end of her session; her lease ended before. */
+    { "a claim ends with its lease", MUTEX,
+      { { "lock-1", ALICE, 10, 995, 1101, true },
+        B("lock-2", 20, 1000, 1201) },
+      { L(0, 10, 1000, 1300, 1090), W(1, 20, 1102, 1200) },
+      .expected.margin_ms = 10 },
+    { "without a lease it does not", MUTEX, .trusts = true,
+      .grants = { L(0, 10, 1000, 1300, 1090), W(1, 20, 1102, 1200) },
+      .expected = { BROKEN(OVERLAP) = 1 } },
+    /* Nobody else was granted it, so only the log tells. */
+    { "a lease outlives its node", MUTEX,
+      { A("lock-1", 10, 995, 1101) },
+      { L(0, 10, 1000, 1300, 1110) },
+      .expected = { BROKEN(LATE) = 1 } },
+    /* It was reported after its lease was over, and claims nothing. */
+    { "a grant comes too late", MUTEX,
+      { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1500) },
+      { L(0, 10, 1200, 1300, 1090), W(1, 20, 1102, 1250) },
+      .expected.empty = 1 },
+    { "an end by an operator is excused", .lock = MUTEX,
+      { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201),
+        A("lock-3", 30, 1202, 1301) },
+      { W(0, 10, 1000, 1150), W(1, 20, 1110, 1250), W(0, 30, 1210, 1350) },
+      { { .at = 1100 * MS, .token = 10, .lock = -1 },
+        { .at = 1200 * MS, .session = BOB, .lock = -1 },
+        { .at = 1300 * MS, .lock = MUTEX, .until = 1310 * MS } } },
+    { "an excuse is for one", MUTEX, /* and this would be for another */
+      { A("lock-1", 10, 995, 1101) },
+      { W(0, 10, 1000, 1150) },
+      { { 1050 * MS, BOB, 20, RW, 2000 * MS } },
+      .expected = { BROKEN(LATE) = 1 } },
+    { "a token goes back", MUTEX,
+      { B("lock-2", 10, 900, 1201), A("lock-1", 20, 995, 1101) },
+      { W(0, 20, 1000, 1100), W(1, 10, 1102, 1200) },
+      .expected = { BROKEN(DISORDER) = 1, BROKEN(EARLY) = 1,
+                    BROKEN(PASSED) = 1 } },
+    { "nobody knows the token", MUTEX,
+      .grants = { W(0, 10, 1000, 1100) },
+      .expected = { BROKEN(UNKNOWN) = 1 } },
+
+    { "a node is handed on", STAYS, /* by the thread that is run 2, and back */
+      { A("lock-1", 10, 995, 1401), B("lock-2", 20, 1000, 1501) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1101, 1200, 1),
+        H(0, 10, 1200, 1300, 2), W(1, 20, 1402, 1500) },
+      .expected.handed_on = 2 },
+    { "two threads have one node", STAYS, /* and one has it for no time */
+      { A("lock-1", 10, 995, 1201) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1099, 1200, 1),
+        H(0, 10, 1200, 1200, 1) },
+      .expected = { BROKEN(OVERLAP) = 1, .handed_on = 2, .empty = 1 } },
+    { "two threads have one hand-off", STAYS,
+      { A("lock-1", 10, 995, 1201) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1100, 1200, 1),
+        H(0, 10, 1200, 1201, 1) },
+      .expected = { BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1,
+                    .handed_on = 2 } },
+    /* The client does not know yet that its node has gone with the
+     * directory. */
+    { "an excuse is for the node that stays", STAYS,
+      { A("lock-1", 10, 995, 1110), B("lock-2", 20, 1120, 1201) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1120, 1150, 1), W(1, 20, 1130, 1200) },
+      { { .at = 1105 * MS, .lock = STAYS, .until = 1111 * MS } },
+      .expected = { .handed_on = 1, .empty = 1 } },
+    /* Time begins when the last of its grants is over, and the lock has
+     * stayed. */
+    { "a node that stays goes in time", STAYS,
+      { A("lock-1", 10, 995, 1290 + RETAIN_MS + 2 * SESSION_MS) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1200, 1300, 1) },
+      .expected.handed_on = 1 },
+    { "a node that stays is an orphan", STAYS,
+      { A("lock-1", 10, 995, 1310 + RETAIN_MS + 2 * SESSION_MS) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1200, 1300, 1) },
+      .expected = { .handed_on = 1, .orphans = 1 } },
+
+    { "a node goes in time", MUTEX, .gives_up = true,
+      .lives = { A("lock-1", 10, 996, 1090 + 2 * SESSION_MS) } },
+    { "a node is an orphan", MUTEX, .gives_up = true,
+      .lives = { A("lock-1", 10, 996, 1110 + 2 * SESSION_MS) },
+      .expected.orphans = 1 },
+    { "a node is left", MUTEX, .gives_up = true,
+      .lives = { A("lock-1", 10, 996, INT64_MAX) },
+      .expected = { .orphans = 1, BROKEN(LEFT) = 1 } },
+    /* Time begins when the last fault has healed. */
+    { "a fault delays what is due", MUTEX, .gives_up = true,
+      .faults = { F(1000, 2000), F(3000, 9000) },
+      .lives = { A("lock-1", 10, 996, 8990 + 2 * SESSION_MS) } },
+    { "a fault does not delay it for ever", MUTEX, .gives_up = true,
+      .faults = { F(1000, 2000), F(3000, 9000) },
+      .lives = { A("lock-1", 10, 996, 9010 + 2 * SESSION_MS) },
+      .expected.orphans = 1 },
+};
+/* clang-format on */
+
+TEST_ROWS(history, rows, row)
 {
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
-    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
-    add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
-    add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
-    BREAKS(0);
-    assert_int_equal(verdict.grants, 2);
-    assert_int_equal(verdict.nodes, 2);
+    const struct note gives_up[] = { at(NOTE_SESSION, 990, ALICE, 1, 0),
+                                     at(NOTE_INVOKE, 995, row->lock, 1, 0),
+                                     at(NOTE_FAILED, 1100, 1, 0, 0) };
+    struct history *h = &truth[row->lock];
+    long grants = 0;
+
+    while (h->count < COUNT(row->lives) && row->lives[h->count].name != NULL) {
+        size_t i = h->count;
+        bool stays = row->lives[i].end_ms == INT64_MAX;
+        struct life life = {
+            .owner = row->lives[i].owner,
+            .begin = row->lives[i].token,
+            .end = stays ? INT64_MAX : row->lives[i].token + 1,
+            .begin_ms = row->lives[i].begin_ms,
+            .end_ms = row->lives[i].end_ms,
+            .by_session = row->lives[i].by_session,
+        };
+
+        PRINT(life.name, "%s", row->lives[i].name);
+        PUSH(h->lives, h->count, life);
+    }
+    for (size_t i = 0; i < COUNT(row->grants) && row->grants[i].token != 0;
+         i++, grants++) {
+        int64_t begin = row->grants[i].begin, end = row->grants[i].end;
+        const struct note notes[] = {
+            at(NOTE_SESSION, begin - 10, ALICE + row->grants[i].run, 1, 0),
+            at(NOTE_INVOKE, begin - 5, row->lock, !row->grants[i].reads, 0),
+            at(NOTE_GRANTED, begin, row->grants[i].token,
+               (int64_t)row->grants[i].handoff, row->grants[i].valid_until),
+            at(NOTE_RELEASE, end, 0, 0, 0),
+            at(NOTE_RELEASED, end + 1, 0, 0, 0),
+        };
+
+        evidence_add(&evidence, row->grants[i].run, notes, COUNT(notes));
+    }
+    for (size_t i = 0; i < COUNT(row->excuses) && row->excuses[i].at != 0; i++)
+        PUSH(evidence.excuses, evidence.excuse_count, row->excuses[i]);
+    for (size_t i = 0; i < COUNT(row->faults) && row->faults[i].end != 0; i++)
+        PUSH(evidence.faults, evidence.fault_count, row->faults[i]);
+    if (row->gives_up)
+        evidence_add(&evidence, 0, gives_up, COUNT(gives_up));
+    if (row->trusts) {
+        evidence.leased = false;
+        evidence.truth = NULL;
+    }
+    assert_broken(&row->expected);
+    assert_int_equal(verdict.grants, grants);
+    assert_int_equal(verdict.nodes, h->count);
+    assert_int_equal(verdict.handed_on, row->expected.handed_on);
+    assert_int_equal(verdict.empty, row->expected.empty);
+    if (row->expected.margin_ms != 0)
+        assert_int_equal(verdict.margin_ms, row->expected.margin_ms);
 }
 
-TEST(readers_share)
-{
-    add_life(RW, "__READ__1", ALICE, 10, 995, 1200);
-    add_life(RW, "__READ__2", BOB, 20, 995, 1101);
-    add_grant(0, RW, false, 10, 1000, 1200, LEASE_MS);
-    add_grant(1, RW, false, 20, 1001, 1100, LEASE_MS);
-    BREAKS(0);
-}
-
-/* Both say that they have it; the server ended the first node in between. */
-TEST(claims_overlap)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
-    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
-    add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
-    add_grant(1, MUTEX, true, 20, 1110, 1200, LEASE_MS);
-    BREAKS(BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1);
-}
-
-TEST(a_writer_overlaps_a_reader)
-{
-    add_life(RW, "__READ__1", ALICE, 10, 995, 1101);
-    add_life(RW, "__WRIT__2", BOB, 20, 1000, 1201);
-    add_grant(0, RW, false, 10, 1000, 1150, LEASE_MS);
-    add_grant(1, RW, true, 20, 1110, 1200, LEASE_MS);
-    BREAKS(BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1);
-}
-
-/* Alice sleeps through the end of her session; her lease ended before. */
-TEST(a_claim_ends_with_its_lease)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
-    truth[MUTEX].lives[0].by_session = true;
-    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
-    add_grant(0, MUTEX, true, 10, 1000, 1300, 1090);
-    add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
-    BREAKS(0);
-    assert_int_equal(verdict.margin_ms, 10);
-}
-
-TEST(without_a_lease_it_does_not)
-{
-    evidence.leased = false;
-    evidence.truth = NULL;
-    add_grant(0, MUTEX, true, 10, 1000, 1300, 0);
-    add_grant(1, MUTEX, true, 20, 1102, 1200, 0);
-    BREAKS(BROKEN(OVERLAP) = 1);
-}
-
-/* Nobody else was granted it, so only the log tells. */
-TEST(a_lease_outlives_its_node)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
-    add_grant(0, MUTEX, true, 10, 1000, 1300, 1110);
-    BREAKS(BROKEN(LATE) = 1);
-}
-
-TEST(an_end_by_an_operator_is_excused)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
-    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
-    add_life(MUTEX, "lock-3", ALICE, 30, 1202, 1301);
-    add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
-    add_grant(1, MUTEX, true, 20, 1110, 1250, LEASE_MS);
-    add_grant(0, MUTEX, true, 30, 1210, 1350, LEASE_MS);
-    EXCUSE(.at = 1100 * MS, .token = 10, .lock = -1);
-    EXCUSE(.at = 1200 * MS, .session = BOB, .lock = -1);
-    EXCUSE(.at = 1300 * MS, .lock = MUTEX, .until = 1310 * MS);
-    BREAKS(0);
-}
-
-/* It would excuse nobody else. */
-TEST(an_excuse_is_for_one)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
-    add_grant(0, MUTEX, true, 10, 1000, 1150, LEASE_MS);
-    EXCUSE(.at = 1050 * MS, .session = BOB, .token = 20, .lock = RW,
-           .until = 2000 * MS);
-    BREAKS(BROKEN(LATE) = 1);
-}
-
-TEST(a_token_goes_back)
-{
-    add_life(MUTEX, "lock-2", BOB, 10, 900, 1201);
-    add_life(MUTEX, "lock-1", ALICE, 20, 995, 1101);
-    add_grant(0, MUTEX, true, 20, 1000, 1100, LEASE_MS);
-    add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
-    BREAKS(BROKEN(DISORDER) = 1, BROKEN(EARLY) = 1, BROKEN(PASSED) = 1);
-}
-
-TEST(a_token_comes_twice)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1201);
-    add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
-    add_grant(1, MUTEX, true, 10, 1102, 1200, LEASE_MS);
-    BREAKS(BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1);
-}
-
-TEST(nobody_knows_the_token)
-{
-    add_grant(0, MUTEX, true, 10, 1000, 1100, LEASE_MS);
-    BREAKS(BROKEN(UNKNOWN) = 1);
-}
-
-/* The first never claimed anything, and was still there. */
-TEST(one_ahead_is_passed)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1150);
-    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1201);
-    add_grant(1, MUTEX, true, 20, 1102, 1200, LEASE_MS);
-    BREAKS(BROKEN(EARLY) = 1);
-}
-
-TEST(a_reader_passes_readers)
-{
-    add_life(RW, "__READ__1", ALICE, 10, 995, 1150);
-    add_life(RW, "__READ__2", BOB, 20, 1000, 1201);
-    add_grant(1, RW, false, 20, 1102, 1200, LEASE_MS);
-    BREAKS(0);
-}
+/* -- what is no history of nodes */
 
 TEST(a_store_accepts_what_is_stale)
 {
-    static const struct access accepted[] = { { 10, 1 }, { 20, 1 }, { 10, 1 } };
+    static const struct judge_access accepted[] = { { false, 10 },
+                                                    { false, 20 },
+                                                    { false, 10 } };
 
     evidence.accepted[MUTEX] = accepted;
     evidence.accepted_count[MUTEX] = 3;
     BREAKS(BROKEN(STALE) = 1);
-}
-
-/* An older reader is stale only behind a writer. */
-TEST(readers_come_in_any_order)
-{
-    static const struct access accepted[] = { { 10, 1 }, { 30, 0 }, { 20, 0 } };
-
-    evidence.accepted[RW] = accepted;
-    evidence.accepted_count[RW] = 3;
-    BREAKS(0);
 }
 
 TEST(two_write_the_same)
@@ -267,108 +285,6 @@ TEST(two_write_the_same)
     evidence_add(&evidence, 1, second, 2);
     evidence_add(&evidence, 2, other, 2);
     BREAKS(.lost_updates = 1);
-}
-
-TEST(a_node_is_handed_on)
-{
-    add_life(STAYS, "lock-1", ALICE, 10, 995, 1401);
-    add_life(STAYS, "lock-2", BOB, 20, 1000, 1501);
-    add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
-    add_handoff(2, 10, 1, 1101, 1200);
-    add_handoff(0, 10, 2, 1200, 1300);
-    add_grant(1, STAYS, true, 20, 1402, 1500, LEASE_MS);
-    BREAKS(0);
-    assert_int_equal(verdict.handed_on, 2);
-}
-
-TEST(two_threads_have_one_node)
-{
-    add_life(STAYS, "lock-1", ALICE, 10, 995, 1201);
-    add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
-    add_handoff(2, 10, 1, 1099, 1200);
-    add_handoff(0, 10, 1, 1200, 1200);
-    BREAKS(BROKEN(OVERLAP) = 1);
-    assert_int_equal(verdict.empty, 1);
-    add_handoff(0, 10, 1, 1200, 1201);
-    BREAKS(BROKEN(OVERLAP) = 1, BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1);
-}
-
-/* Time begins when the last of its grants is over, and the lock has stayed. */
-TEST(a_node_that_stays_is_an_orphan)
-{
-    add_life(STAYS, "lock-1", ALICE, 10, 995,
-             1300 + RETAIN_MS + 2 * SESSION_MS - 10);
-    add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
-    add_handoff(2, 10, 1, 1200, 1300);
-    BREAKS(0);
-    truth[STAYS].lives[0].end_ms += 20;
-    BREAKS(.orphans = 1);
-}
-
-/* The client does not know yet that its node has gone with the directory. */
-TEST(an_excuse_is_for_the_node_that_stays)
-{
-    add_life(STAYS, "lock-1", ALICE, 10, 995, 1110);
-    add_life(STAYS, "lock-2", BOB, 20, 1120, 1201);
-    add_grant(0, STAYS, true, 10, 1000, 1100, LEASE_MS);
-    add_handoff(2, 10, 1, 1120, 1150);
-    add_grant(1, STAYS, true, 20, 1130, 1200, LEASE_MS);
-    EXCUSE(.at = 1105 * MS, .lock = STAYS, .until = 1111 * MS);
-    BREAKS(0);
-}
-
-/* Given up at 1100, and gone after that many ms. */
-static void give_up(int64_t gone_after)
-{
-    const struct note notes[] = { at(NOTE_SESSION, 990, ALICE, 1, 0),
-                                  at(NOTE_INVOKE, 995, MUTEX, 1, 0),
-                                  at(NOTE_FAILED, 1100, 1, 0, 0) };
-
-    evidence_add(&evidence, 0, notes, 3);
-    add_life(MUTEX, "lock-1", ALICE, 10, 996,
-             gone_after == INT64_MAX ? INT64_MAX : 1100 + gone_after);
-}
-
-TEST(a_node_is_an_orphan)
-{
-    give_up(2 * SESSION_MS + 10);
-    BREAKS(.orphans = 1);
-}
-
-TEST(a_node_goes_in_time)
-{
-    give_up(2 * SESSION_MS - 10);
-    BREAKS(0);
-}
-
-/* Time begins when the last fault has healed. */
-TEST(a_fault_delays_what_is_due)
-{
-    PUSH(evidence.faults, evidence.fault_count,
-         (struct window){ 1000 * MS, 2000 * MS, false });
-    PUSH(evidence.faults, evidence.fault_count,
-         (struct window){ 3000 * MS, 9000 * MS, false });
-    give_up(9000 - 1100 + 2 * SESSION_MS - 10);
-    BREAKS(0);
-    truth[MUTEX].lives[0].end_ms += 20;
-    BREAKS(.orphans = 1);
-}
-
-TEST(a_node_is_left)
-{
-    give_up(INT64_MAX);
-    BREAKS(.orphans = 1, BROKEN(LEFT) = 1);
-}
-
-/* A grant that was reported after its lease was over claims nothing. */
-TEST(a_grant_comes_too_late)
-{
-    add_life(MUTEX, "lock-1", ALICE, 10, 995, 1101);
-    add_life(MUTEX, "lock-2", BOB, 20, 1000, 1500);
-    add_grant(0, MUTEX, true, 10, 1200, 1300, 1090);
-    add_grant(1, MUTEX, true, 20, 1102, 1250, LEASE_MS);
-    BREAKS(0);
-    assert_int_equal(verdict.empty, 1);
 }
 
 /* The store itself */
@@ -397,12 +313,11 @@ TEST(threads_access_a_store_in_the_order_of_the_fence)
     atomic_store(&last_token, 0);
     assert_non_null(mkdtemp(dir));
     assert_int_equal(guard_start(&guard, dir), 0);
-    assert_true(resource_create(dir, 0));
-    assert_true(resource_open(&store, dir, 0, true));
+    store = resource_open(dir, 0, true);
     pthread_t other = thread_start(access_often, NULL);
     access_often(NULL);
     thread_join(other);
-    struct access *all = resource_accepted(&store, &count);
+    struct judge_access *all = resource_accepted(&store, &count);
     assert_true(count > 0);
     for (size_t i = 1; i < count; i++)
         assert_true(all[i - 1].token < all[i].token);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The side of a process whose clock can be set: preloaded. */
-#include "wall_clock.h"
+/* Sets the wall clock of a process by whole days: preloaded. */
+#include "soak.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <time.h>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 static int (*real_clock)(clockid_t clock, struct timespec *ts);
 static const int8_t *my_days;
