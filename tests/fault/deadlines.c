@@ -4,9 +4,8 @@
  * In each outage all calls that wait are made at once, each on a thread of its
  * own. A stopwatch tells how late the machine was meanwhile.
  * ZKR_OUTAGES is the number of outages of each kind. */
+#include "cluster.h"
 #include "fixture.h"
-
-#include "oracle.h"
 
 #define MS 1000000LL
 
@@ -21,9 +20,9 @@ enum {
     CLOSE_MS = 6000, /* the limit of a close in session.h */
 };
 
-/* One call on a lock path of its own. */
+/* One call on a lock path of its own, and a thread of its own. */
 struct attempt {
-    const struct call *call;
+    pthread_t thread;
     const char *hosts;
     zkr_session *session; /* shared with others */
     zkr_session *own;     /* for calls that close their session */
@@ -32,6 +31,8 @@ struct attempt {
     zkr_grant *grant; /* the argument of the call, if it is about a grant */
     zkr_grant *result;
     int rc;
+    int64_t late_ns;  /* negative: early */
+    int64_t noise_ns; /* the lateness of the machine meanwhile */
 };
 
 struct call {
@@ -182,18 +183,6 @@ static const struct call calls[] = {
     { "close a session", CLOSE_MS, false, with_session, close_it },
 };
 
-/* -- outages --------------------------------------------------------------- */
-
-struct timing {
-    pthread_t thread;
-    struct stopwatch *watch; /* of all calls of the outage */
-    struct attempt attempt;
-    int64_t late_ns;  /* negative: early */
-    int64_t noise_ns; /* the lateness of the machine meanwhile */
-};
-
-static struct cluster *cluster;
-
 /* -- outages: a server is not available, in one way or another ------------- */
 
 enum {
@@ -201,6 +190,7 @@ enum {
     CROWD = 200, /* nodes that each of them lists */
 };
 
+static struct cluster *cluster;
 static struct server *throttled;
 static struct proxy *proxy;
 
@@ -220,13 +210,8 @@ STEP(heal_proxy, proxy_heal(proxy))
 /* Neither end learns that the other is unreachable. */
 STEP(lose_requests, cluster_block(cluster, HERE, 1))
 STEP(lose_answers, cluster_block(cluster, 1, HERE))
+STEP(lose_both, cluster_cut(cluster, HERE, 1))
 STEP(heal_cluster, cluster_heal(cluster))
-
-static void lose_both(void)
-{
-    lose_requests();
-    lose_answers();
-}
 
 /* A server that may work on one request only refuses the others. */
 static struct flood {
@@ -290,6 +275,9 @@ static const struct outage {
     { "both are lost", OF_CLUSTER, lose_both, heal_cluster },
 };
 
+static struct attempt attempts[COUNT(calls)];
+static struct stopwatch *watch; /* of all calls of the outage */
+
 /* Over all of them. */
 static int64_t worst_ns[COUNT(calls)];
 static int64_t worst_noise_ns;
@@ -297,35 +285,24 @@ static int64_t worst_less_noise_ns; /* of the same call */
 
 /* -- one outage ----------------------------------------------------------- */
 
-static void *timing_main(void *arg)
+static void *attempt_main(void *arg)
 {
-    struct timing *t = arg;
-    struct lap begin = stopwatch_lap(t->watch);
+    struct attempt *a = arg;
+    const struct call *call = &calls[a - attempts];
+    struct lap begin = stopwatch_lap(watch);
 
-    t->attempt.rc = t->attempt.call->run(&t->attempt);
-    struct lap end = stopwatch_lap(t->watch);
-    t->late_ns = end.took_ns - begin.took_ns - t->attempt.call->limit_ms * MS;
-    t->noise_ns = end.late_ns - begin.late_ns;
+    a->rc = call->run(a);
+    struct lap end = stopwatch_lap(watch);
+    a->late_ns = end.took_ns - begin.took_ns - call->limit_ms * MS;
+    a->noise_ns = end.late_ns - begin.late_ns;
     return NULL;
 }
 
-static void begin(struct timing *t, bool before)
+static void begin(bool before)
 {
     for (size_t i = 0; i < COUNT(calls); i++) {
         if (calls[i].begins_before == before)
-            t[i].thread = thread_start(timing_main, &t[i]);
-    }
-}
-
-static void prepare(struct timing *t, zkr_session *s, const char *hosts)
-{
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        struct attempt *a = &t[i].attempt;
-
-        *a =
-            (struct attempt){ .call = &calls[i], .session = s, .hosts = hosts };
-        PRINT(a->path, "%s", new_path());
-        a->call->prepare(a);
+            attempts[i].thread = thread_start(attempt_main, &attempts[i]);
     }
 }
 
@@ -335,25 +312,25 @@ static void raise_to(int64_t *worst, int64_t ns)
         *worst = ns;
 }
 
-static void take_times(struct timing *t)
+static void take_times(void)
 {
-    for (size_t i = 0; i < COUNT(calls); i++, t++) {
-        int rc = t->attempt.rc;
-        const char *text = rc == ZKR_OK ? "OK" : zkr_strerror(rc);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        const struct attempt *a = &attempts[i];
+        const char *text = a->rc == ZKR_OK ? "OK" : zkr_strerror(a->rc);
 
         printf("  %-26s %-18.*s %+9.1f ms\n", calls[i].name,
-               (int)strcspn(text, ":"), text, (double)t->late_ns / 1e6);
-        assert_false(rc == ZKR_EINVAL || rc == ZKR_EDEADLK || rc == ZKR_EPATH ||
-                     rc == ZKR_ENOMEM || rc == ZKR_EPROTO || rc == ZKR_ECLOSED);
-        raise_to(&worst_ns[i], t->late_ns);
-        raise_to(&worst_noise_ns, t->noise_ns);
-        raise_to(&worst_less_noise_ns, t->late_ns - t->noise_ns);
+               (int)strcspn(text, ":"), text, (double)a->late_ns / 1e6);
+        assert_false(a->rc == ZKR_EINVAL || a->rc == ZKR_EDEADLK ||
+                     a->rc == ZKR_EPATH || a->rc == ZKR_ENOMEM ||
+                     a->rc == ZKR_EPROTO || a->rc == ZKR_ECLOSED);
+        raise_to(&worst_ns[i], a->late_ns);
+        raise_to(&worst_noise_ns, a->noise_ns);
+        raise_to(&worst_less_noise_ns, a->late_ns - a->noise_ns);
     }
 }
 
 static void suffer(const struct outage *o)
 {
-    static struct timing t[COUNT(calls)];
     const char *hosts =
         o->hosts == OF_PROXY
             ? proxy_hosts(proxy)
@@ -362,29 +339,33 @@ static void suffer(const struct outage *o)
                                                       : the_server);
     zkr_session *s = calls_session(hosts);
 
-    prepare(t, s, hosts);
-    struct stopwatch *watch = stopwatch_start();
-    for (size_t i = 0; i < COUNT(calls); i++)
-        t[i].watch = watch;
-    begin(t, true);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        struct attempt *a = &attempts[i];
+
+        *a = (struct attempt){ .session = s, .hosts = hosts };
+        PRINT(a->path, "%s", new_path());
+        calls[i].prepare(a);
+    }
+    watch = stopwatch_start();
+    begin(true);
     sleep_ms(DEADLINE_MS / 4); /* they have their places */
     o->strike();
-    begin(t, false);
+    begin(false);
     for (size_t i = 0; i < COUNT(calls); i++)
-        thread_join(t[i].thread);
+        thread_join(attempts[i].thread);
     printf("%s; the machine was late by %.1f ms\n", o->name,
            (double)stopwatch_stop(watch).late_ns / 1e6);
     o->heal();
-    take_times(t);
+    take_times();
     /* The session itself may be over: then the next one is usable. */
     zkr_mutex *m = new_mutex(s, new_path());
     release(acquire(m));
     zkr_mutex_free(m);
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        zkr_grant_free(t[i].attempt.result);
-        zkr_grant_free(t[i].attempt.grant);
-        zkr_lockable_free(t[i].attempt.lock);
-        (void)zkr_session_close(t[i].attempt.own);
+    for (struct attempt *a = attempts; a < attempts + COUNT(calls); a++) {
+        zkr_grant_free(a->result);
+        zkr_grant_free(a->grant);
+        zkr_lockable_free(a->lock);
+        (void)zkr_session_close(a->own);
     }
     (void)zkr_session_close(s);
 }
@@ -395,26 +376,27 @@ static int setup(void)
         "-Dzookeeper.request_throttle_max_requests=1",
         "-Dzookeeper.throttled_op_wait_time=1", NULL
     };
-    struct server_opts opts = { .java_opts = java };
     struct admin *a;
 
-    ok(server_start(&opts, &throttled));
+    the_server = new_server(NULL);
+    throttled = new_server(&(struct server_opts){ .java_opts = java });
     ok(admin_open(server_hosts(throttled), &a));
     create(a, "/crowd");
     for (int i = 0; i < CROWD; i++)
         create(a, textf("/crowd/lock-%010d", i));
     admin_close(a);
-    return proxy_start(server_hosts(the_server), &proxy);
+    ok(proxy_start(server_hosts(the_server), &proxy));
+    return open_admin(server_hosts(the_server));
 }
 
 static int teardown(void)
 {
+    admin_close(admin);
     proxy_stop(proxy);
     server_stop(throttled);
+    server_stop(the_server);
     return 0;
 }
-
-FIXTURE(setup, teardown)
 
 TEST(no_call_returns_after_its_deadline)
 {
@@ -439,12 +421,5 @@ int main(void)
 {
     const struct cluster_opts opts = { .tick_ms = 500 };
 
-    if (!cluster_permitted())
-        return 77;
-    int rc = cluster_start(&opts, &cluster);
-    if (rc != SERVER_OK)
-        return rc == SERVER_MISSING ? 77 : 1;
-    rc = run_with_server(NULL, test_run_all);
-    cluster_stop(cluster);
-    return rc;
+    return run_with_cluster(&opts, "/tests", &cluster, setup, teardown);
 }

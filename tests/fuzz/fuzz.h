@@ -3,7 +3,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +27,15 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 
     CHECK(text != NULL);
     return text;
+}
+
+/* Returns the whole input, in a block of exactly that size. */
+static inline char *fuzz_bytes(const uint8_t *data, size_t size)
+{
+    char *bytes = malloc(size > 0 ? size : 1);
+
+    CHECK(bytes != NULL);
+    return memcpy(bytes, data, size);
 }
 
 /* The rest of the input. */

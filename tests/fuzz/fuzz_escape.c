@@ -70,11 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_input in = { data, size };
     size_t room = fuzz_number(&in, 1) + 1;
-    char *bytes = malloc(in.size > 0 ? in.size : 1);
+    char *bytes = fuzz_bytes(in.data, in.size);
     char *whole = malloc(in.size * 4 + 1);
 
-    CHECK(bytes != NULL && whole != NULL);
-    (void)memcpy(bytes, in.data, in.size);
+    CHECK(whole != NULL);
     CHECK(escape_text(bytes, in.size, whole, in.size * 4 + 1) == strlen(whole));
     CHECK(is_safe(whole));
     check_undone(whole, in.data, in.size);

@@ -39,37 +39,27 @@ static bool is_good_server(const char *server)
            strtoul(colon + 1, NULL, 10) <= 65535;
 }
 
-/* The list, with the default port where a server has none. */
-static char *with_ports(const char *text, size_t len)
+/* The list, with the default port where a server has none; are they good? */
+static char *with_ports(const char *text, size_t len, bool *ret_good)
 {
     char *whole = calloc(1, len * sizeof(":2181") + 1);
     char *copy = strndup(text, len);
     char *rest = copy;
 
     CHECK(whole != NULL && copy != NULL);
+    *ret_good = true;
     for (char *server; (server = strsep(&rest, ",")) != NULL;) {
+        char *begin = whole + strlen(whole);
         size_t n = strlen(server);
 
-        (void)strcat(whole, server);
+        (void)strcat(begin, server);
         if (n > 0 && (strchr(server, ':') == NULL || server[n - 1] == ']'))
-            (void)strcat(whole, ":2181");
-        (void)strcat(whole, rest != NULL ? "," : "");
+            (void)strcat(begin, ":2181");
+        *ret_good = *ret_good && is_good_server(begin);
+        (void)strcat(begin, rest != NULL ? "," : "");
     }
     free(copy);
     return whole;
-}
-
-static bool are_good_servers(const char *servers)
-{
-    char *copy = strdup(servers);
-    char *rest = copy;
-    bool good = true;
-
-    CHECK(copy != NULL);
-    for (char *server; good && (server = strsep(&rest, ",")) != NULL;)
-        good = is_good_server(server);
-    free(copy);
-    return good;
 }
 
 static void check(const char *text, const char *apart)
@@ -78,9 +68,10 @@ static void check(const char *text, const char *apart)
     size_t len = strcspn(text += strncmp(text, "zk://", 5) == 0 ? 5 : 0, "/");
     const char *behind = text[len] == '\0' ? NULL : text + len;
     const char *chroot = behind != NULL ? behind : apart != NULL ? apart : "/";
-    char *servers = with_ports(text, len);
-    bool good = (behind == NULL || apart == NULL) &&
-                are_good_servers(servers) && zkr__path_fault(chroot) == NULL &&
+    bool are_good;
+    char *servers = with_ports(text, len, &are_good);
+    bool good = are_good && (behind == NULL || apart == NULL) &&
+                zkr__path_fault(chroot) == NULL &&
                 strlen(chroot) <= ZKR_PATH_MAX / 2;
     struct zkr__hosts hosts;
 

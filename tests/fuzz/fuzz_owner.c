@@ -36,24 +36,12 @@ static void check_record(const struct zkr__known_owner *owner, const char *data,
     json_decref(record);
 }
 
-static void check_word(const struct zkr__known_owner *owner, const char *data,
-                       size_t size, size_t room)
-{
-    char *word = malloc(room);
-
-    CHECK(word != NULL);
-    owner_word(owner, data, size, word, room);
-    CHECK(strlen(word) < room && is_safe(word));
-    free(word);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *copy = malloc(size > 0 ? size : 1);
+    static const size_t rooms[] = { 1, 40, 2000 };
+    char *copy = fuzz_bytes(data, size);
     struct zkr__known_owner owner;
 
-    CHECK(copy != NULL);
-    (void)memcpy(copy, data, size);
     zkr__owner_read(&owner, copy, size);
     /* The word alone, or with a reason behind it. */
     bool asks = size >= 10 && memcmp(copy, "__REVOKE__", 10) == 0 &&
@@ -61,9 +49,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     CHECK(owner.is_record || owner.is_asked == asks);
     if (owner.is_record)
         check_record(&owner, copy, size);
-    check_word(&owner, copy, size, 1);
-    check_word(&owner, copy, size, 40);
-    check_word(&owner, copy, size, 2000);
+    for (const size_t *room = rooms; room < rooms + 3; room++) {
+        char *word = malloc(*room);
+
+        CHECK(word != NULL);
+        owner_word(&owner, copy, size, word, *room);
+        CHECK(strlen(word) < *room && is_safe(word));
+        free(word);
+    }
     free(copy);
     return 0;
 }

@@ -19,16 +19,15 @@ static bool is_clean(const char *text)
 
 static bool has_good_components(const char *path)
 {
-    char *copy = strdup(path + 1);
-    char *rest = copy;
-    bool good = true;
+    for (const char *part = path; *part != '\0';) {
+        size_t len = strcspn(++part, "/");
+        size_t dots = strspn(part, ".");
 
-    CHECK(copy != NULL);
-    for (char *part; good && (part = strsep(&rest, "/")) != NULL;)
-        good = part[0] != '\0' && strcmp(part, ".") != 0 &&
-               strcmp(part, "..") != 0;
-    free(copy);
-    return good;
+        if (len == 0 || (dots == len && dots <= 2))
+            return false;
+        part += len;
+    }
+    return true;
 }
 
 static bool is_good(const char *path)

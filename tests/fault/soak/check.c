@@ -20,14 +20,16 @@ struct claim {
     bool by_lease; /* it ended with its lease */
 };
 
+/* Those on one lock that are not empty, also as grants for the judge. */
+struct claims {
+    struct claim *all;
+    struct judge_grant *grants;
+    size_t count;
+};
+
 static int64_t min(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-static int64_t max(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 static void *new_array(size_t count, size_t size)
@@ -110,12 +112,10 @@ static struct claim make_claim(const struct evidence *e,
     return c;
 }
 
-/* The claims on a lock that are not empty. */
-static size_t collect(const struct evidence *e, int lock, struct claim *claims,
-                      struct verdict *v)
+static void collect(const struct evidence *e, int lock, struct claims *claims,
+                    struct verdict *v)
 {
-    size_t count = 0;
-
+    claims->count = 0;
     for (size_t i = 0; i < e->attempt_count; i++) {
         const struct attempt *a = &e->attempts[i];
 
@@ -126,59 +126,46 @@ static size_t collect(const struct evidence *e, int lock, struct claim *claims,
         v->sure += a->sure;
         v->writes += a->writes;
         v->handed_on += a->handoff > 0;
-        claims[count] = make_claim(e, a);
-        if (claims[count].end > claims[count].begin)
-            count++;
-        else
+        struct claim c = make_claim(e, a);
+        if (c.end <= c.begin) {
             v->empty++;
+            continue;
+        }
+        if (c.by_lease && c.life != NULL && c.life->by_session)
+            v->margin_ms =
+                min(v->margin_ms, (to_boot(e, c.life->end_ms) - c.end) / MS);
+        struct judge_grant *g = &claims->grants[claims->count];
+        *g = (struct judge_grant){ .shared = !a->writes,
+                                   .token = a->token,
+                                   .handoff = a->handoff,
+                                   .begin = c.begin,
+                                   .end = c.end };
+        (void)snprintf(g->who, sizeof(g->who), "run %d lock %d", a->run, lock);
+        claims->all[claims->count++] = c;
     }
-    return count;
 }
-
-/* The records of the judge */
 
 static void complain(void *complaints, const char *sentence)
 {
-    if (complaints != NULL)
-        (void)fprintf(complaints, "%s\n", sentence);
-}
-
-static struct judge_grant *new_grants(const struct claim *claims, size_t count)
-{
-    struct judge_grant *grants = new_array(count, sizeof(*grants));
-
-    for (size_t i = 0; i < count; i++) {
-        const struct attempt *a = claims[i].attempt;
-
-        grants[i] = (struct judge_grant){ .shared = !a->writes,
-                                          .token = a->token,
-                                          .handoff = a->handoff,
-                                          .begin = claims[i].begin,
-                                          .end = claims[i].end };
-        (void)snprintf(grants[i].who, sizeof(grants[i].who), "run %d lock %d",
-                       a->run, a->lock);
-    }
-    return grants;
+    (void)fprintf(complaints, "%s\n", sentence);
 }
 
 static void check_lock(const struct evidence *e, int lock,
-                       const struct claim *claims, size_t count,
-                       struct judgement *sum)
+                       const struct claims *claims, struct judgement *sum)
 {
     const struct history *h = e->truth != NULL ? &e->truth[lock] : NULL;
-    struct judge_grant *grants = new_grants(claims, count);
     struct judge_node *nodes =
         h != NULL ? history_nodes(h->lives, h->count) : NULL;
     const struct judge_records records = {
-        .grants = grants,
-        .grant_count = count,
+        .grants = claims->grants,
+        .grant_count = claims->count,
         .nodes = nodes,
         .node_count = h != NULL ? h->count : 0,
         .accesses = e->accepted[lock],
         .access_count = e->accepted_count[lock],
         .timed = true,
         .slack = slack(e),
-        .tell = complain,
+        .tell = e->complaints != NULL ? complain : NULL,
         .user = e->complaints,
     };
     struct judgement j;
@@ -191,20 +178,7 @@ static void check_lock(const struct evidence *e, int lock,
     sum->violations += j.violations;
     for (int i = 0; i < JUDGE_RULES; i++)
         sum->counts[i] += j.counts[i];
-    free(grants);
     free(nodes);
-}
-
-static void measure_margin(const struct evidence *e, const struct claim *claims,
-                           size_t count, struct verdict *v)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct claim *c = &claims[i];
-
-        if (c->by_lease && c->life != NULL && c->life->by_session)
-            v->margin_ms = (long)min(
-                v->margin_ms, (to_boot(e, c->life->end_ms) - c->end) / MS);
-    }
 }
 
 static int update_by_value(const void *a, const void *b)
@@ -217,21 +191,13 @@ static int update_by_value(const void *a, const void *b)
 
 /* Orphans */
 
-static int owner_by_session(const void *a, const void *b)
-{
-    return compare(((const struct owner *)a)->session,
-                   ((const struct owner *)b)->session);
-}
-
 static int run_of(const struct evidence *e, int64_t session)
 {
-    const struct owner key = { .session = session };
-    const struct owner *owner = e->owner_count == 0
-                                    ? NULL
-                                    : bsearch(&key, e->owners, e->owner_count,
-                                              sizeof(key), owner_by_session);
-
-    return owner != NULL ? owner->run : -1;
+    for (size_t i = 0; i < e->owner_count; i++) {
+        if (e->owners[i].session == session)
+            return e->owners[i].run;
+    }
+    return -1;
 }
 
 /* The last attempt of that run that had begun by then. */
@@ -272,7 +238,9 @@ static void check_orphan(const struct evidence *e, const struct life *life,
         at += RETAIN_MS * MS;
     if (at == NEVER || end < at + ORPHAN_MS * MS)
         return;
-    int64_t from = max(at, to_boot(e, life->begin_ms));
+    int64_t from = to_boot(e, life->begin_ms);
+    if (from < at)
+        from = at;
     for (size_t i = 0; i < e->fault_count; i++) {
         const struct window *w = &e->faults[i];
 
@@ -294,8 +262,7 @@ static void check_orphan(const struct evidence *e, const struct life *life,
  * it. A node that was never granted is not judged there: what it would do is to
  * keep all others out. */
 static void check_orphans(const struct evidence *e, int lock,
-                          const struct claim *claims, size_t count,
-                          struct verdict *v)
+                          const struct claims *claims, struct verdict *v)
 {
     const struct history *h = &e->truth[lock];
     const struct attempt **last = new_array(h->count, sizeof(*last));
@@ -304,12 +271,12 @@ static void check_orphans(const struct evidence *e, int lock,
     for (size_t i = 0; i < h->count && !stays; i++)
         last[i] = attempt_at(e, run_of(e, h->lives[i].owner),
                              to_boot(e, h->lives[i].begin_ms) + slack(e));
-    for (size_t i = 0; i < count && stays; i++) {
-        const struct attempt *a = claims[i].attempt;
+    for (size_t i = 0; i < claims->count && stays; i++) {
+        const struct attempt *a = claims->all[i].attempt;
 
-        if (claims[i].life == NULL)
+        if (claims->all[i].life == NULL)
             continue;
-        size_t node = (size_t)(claims[i].life - h->lives);
+        size_t node = (size_t)(claims->all[i].life - h->lives);
         if (last[node] == NULL || given_up(a) > given_up(last[node]))
             last[node] = a;
     }
@@ -320,26 +287,25 @@ static void check_orphans(const struct evidence *e, int lock,
 
 void check(const struct evidence *e, struct verdict *ret)
 {
-    struct claim *claims = new_array(e->attempt_count, sizeof(*claims));
+    struct claims claims = {
+        .all = new_array(e->attempt_count, sizeof(*claims.all)),
+        .grants = new_array(e->attempt_count, sizeof(*claims.grants)),
+    };
     struct note *u = e->updates;
 
     *ret = (struct verdict){ .margin_ms = MARGIN_NONE };
-    if (e->owner_count > 0)
-        qsort(e->owners, e->owner_count, sizeof(*e->owners), owner_by_session);
     for (int lock = 0; lock < LOCKS; lock++) {
-        size_t count = collect(e, lock, claims, ret);
-
-        check_lock(e, lock, claims, count, &ret->broken);
-        if (e->truth == NULL)
-            continue;
-        measure_margin(e, claims, count, ret);
-        check_orphans(e, lock, claims, count, ret);
+        collect(e, lock, &claims, ret);
+        check_lock(e, lock, &claims, &ret->broken);
+        if (e->truth != NULL)
+            check_orphans(e, lock, &claims, ret);
     }
     if (e->update_count > 0)
         qsort(u, e->update_count, sizeof(*u), update_by_value);
     for (size_t i = 1; i < e->update_count; i++)
         ret->lost_updates += u[i].c == u[i - 1].c && u[i].a == u[i - 1].a;
-    free(claims);
+    free(claims.all);
+    free(claims.grants);
 }
 
 /* Notes */
