@@ -49,15 +49,8 @@ static void enter(const struct cluster *c, int host)
     }
 }
 
-__attribute__((format(printf, 3, 4))) static void
-run_on(const struct cluster *c, int host, const char *format, ...)
+static void run_on(const struct cluster *c, int host, const char *command)
 {
-    char command[512];
-    va_list args;
-
-    va_start(args, format);
-    (void)vsnprintf(command, sizeof(command), format, args);
-    va_end(args);
     enter(c, host);
     if (!run(command)) {
         fprintf(stderr, "cluster: '%s' failed\n", command);
@@ -80,15 +73,14 @@ static bool write_file(const char *path, const char *text)
 /* A user other than root becomes root of a user namespace. */
 bool cluster_permitted(void)
 {
-    char map[2][32];
+    const char *uids = textf("0 %d 1", (int)getuid());
+    const char *gids = textf("0 %d 1", (int)getgid());
 
-    PRINT(map[0], "0 %d 1", (int)getuid());
-    PRINT(map[1], "0 %d 1", (int)getgid());
     if (unshare(CLONE_NEWNET) != 0 &&
         (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 ||
          !write_file("/proc/self/setgroups", "deny") ||
-         !write_file("/proc/self/uid_map", map[0]) ||
-         !write_file("/proc/self/gid_map", map[1])))
+         !write_file("/proc/self/uid_map", uids) ||
+         !write_file("/proc/self/gid_map", gids)))
         return false;
     return run("exec >/dev/null 2>&1;"
                " ip link add eth0 type bridge && ip link del eth0");
@@ -119,22 +111,23 @@ static void make_host(struct cluster *c, int host)
         abort();
     c->spaces[host] = present_space();
     run_on(c, HERE,
-           "ip link add port%d type veth peer name eth0 netns"
-           " /proc/%d/fd/%d && ip link set port%d master eth0 up",
-           host, (int)getpid(), c->spaces[host], host);
+           textf("ip link add port%d type veth peer name eth0 netns"
+                 " /proc/%d/fd/%d && ip link set port%d master eth0 up",
+                 host, (int)getpid(), c->spaces[host], host));
     hurry(c, host);
     run_on(c, host,
-           "ip link set eth0 address " MAC " up && ip link set lo up &&"
-           " ip addr add " ADDRESS "/24 dev eth0",
-           host, 100 + host);
+           textf("ip link set eth0 address " MAC " up && ip link set lo up &&"
+                 " ip addr add " ADDRESS "/24 dev eth0",
+                 host, 100 + host));
 }
 
 static void set_neighbour(const struct cluster *c, int from, int to,
                           const char *mac)
 {
     run_on(c, from,
-           "ip neigh replace " ADDRESS " lladdr %s dev eth0 nud permanent",
-           100 + to, mac);
+           textf("ip neigh replace " ADDRESS " lladdr %s dev eth0"
+                 " nud permanent",
+                 100 + to, mac));
 }
 
 void cluster_block(const struct cluster *c, int from, int to)
@@ -165,7 +158,8 @@ void cluster_heal(const struct cluster *c)
 
 void cluster_break(const struct cluster *c, int host, int peer)
 {
-    run_on(c, host, "ss -K dst " ADDRESS " >/dev/null 2>&1 || :", 100 + peer);
+    run_on(c, host,
+           textf("ss -K dst " ADDRESS " >/dev/null 2>&1 || :", 100 + peer));
 }
 
 void cluster_reset(const struct cluster *c, int a, int b)
@@ -230,15 +224,13 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
 
 static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
 {
-    char peers[HOSTS_MOST * 64] = "";
-    size_t used = 0;
+    const char *peers = "";
     int rc = SERVER_OK;
 
     for (int host = 1; host < c->hosts; host++)
-        used += (size_t)snprintf(peers + used, sizeof(peers) - used,
-                                 "server.%d=" ADDRESS ":%d:%d%s\n", host,
-                                 100 + host, QUORUM_PORT, ELECTION_PORT,
-                                 host >= HOSTS ? ":observer" : "");
+        peers =
+            textf("%sserver.%d=" ADDRESS ":%d:%d%s\n", peers, host, 100 + host,
+                  QUORUM_PORT, ELECTION_PORT, host >= HOSTS ? ":observer" : "");
     for (int host = 1; host < c->hosts && rc == SERVER_OK; host++)
         rc = spawn_server(c, host, peers, opts);
     return rc;
@@ -289,9 +281,9 @@ static int find_master(const struct cluster *c, const char *mode)
 
 int cluster_await_master(const struct cluster *c, const char *mode)
 {
-    int host = 0;
+    int host;
 
-    (void)COMES((host = find_master(c, mode)) != 0, HEALTHY_MS);
+    assert_true(COMES((host = find_master(c, mode)) != 0, HEALTHY_MS));
     return host;
 }
 
@@ -310,10 +302,10 @@ int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
     c->spaces[HERE] = present_space();
     hurry(c, HERE);
     run_on(c, HERE,
-           "ip link add eth0 address " MAC " type bridge forward_delay 0 &&"
-           " ip addr add " ADDRESS "/24 dev eth0 &&"
-           " ip link set eth0 up && ip link set lo up",
-           HERE, 100 + HERE);
+           textf("ip link add eth0 address " MAC " type bridge forward_delay 0"
+                 " && ip addr add " ADDRESS "/24 dev eth0 &&"
+                 " ip link set eth0 up && ip link set lo up",
+                 HERE, 100 + HERE));
     for (int host = 1; host < c->hosts; host++)
         make_host(c, host);
     cluster_heal(c);

@@ -59,8 +59,8 @@ bool cluster_find_cast(const struct cluster *c, struct cast *cast);
 struct cast cluster_await_cast(const struct cluster *c);
 
 /* Wait until an observer is served by a server of that mode, "leader" or
- * "follower", and return which; 0 when time is up, as with followers before
- * 3.6. */
+ * "follower", and return which. The test fails when time is up, as with
+ * followers before 3.6. */
 int cluster_await_master(const struct cluster *c, const char *mode);
 
 /* Lose what `from` sends to `to`. */

@@ -32,11 +32,10 @@ static struct oracle *oracles[LOCKS];
 static char paths[LOCKS][64];
 static struct racer racers[THREADS];
 
-/* A thread that comes back waits for the next round. */
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+/* A thread that comes back waits here for the next round; 0: it was the
+ * last. */
+static pthread_barrier_t gate;
 static int round_number;
-static bool is_over;
 static atomic_int back;
 static atomic_bool is_open;
 
@@ -128,14 +127,10 @@ static void *racer_main(void *arg)
 {
     struct racer *r = arg;
 
-    for (int number = 0;;) {
-        (void)pthread_mutex_lock(&gate);
-        while (round_number == number && !is_over)
-            (void)pthread_cond_wait(&changed, &gate);
-        number = round_number;
-        bool over = is_over;
-        (void)pthread_mutex_unlock(&gate);
-        if (over)
+    for (;;) {
+        (void)pthread_barrier_wait(&gate);
+        int number = round_number;
+        if (number == 0)
             return NULL;
         do {
             if (random_up_to(r, 5) == 0)
@@ -148,13 +143,10 @@ static void *racer_main(void *arg)
     }
 }
 
-static void open_gate(int number, bool over)
+static void open_gate(int number)
 {
-    (void)pthread_mutex_lock(&gate);
     round_number = number;
-    is_over = over;
-    (void)pthread_cond_broadcast(&changed);
-    (void)pthread_mutex_unlock(&gate);
+    (void)pthread_barrier_wait(&gate);
 }
 
 /* Returns the time from the end of the first session to the return of the last
@@ -163,7 +155,7 @@ static struct lap race(int number)
 {
     atomic_store(&is_open, true);
     atomic_store(&back, 0);
-    open_gate(number, false);
+    open_gate(number);
     sleep_ms((int)(drand48() * 15));
     struct stopwatch *w = stopwatch_start();
     if (number % 2 == 0)
@@ -217,6 +209,7 @@ TEST(no_thread_hangs_when_its_session_ends)
     int late = 0;
     size_t nodes = 0;
 
+    ok(pthread_barrier_init(&gate, NULL, THREADS + 1));
     for (int i = 0; i < THREADS; i++) {
         racers[i] = (struct racer){ .number = i, .seed = (unsigned)lrand48() };
         racers[i].thread = thread_start(racer_main, &racers[i]);
@@ -231,9 +224,10 @@ TEST(no_thread_hangs_when_its_session_ends)
         for (int k = 0; k < SESSIONS; k++)
             AWAIT(zkr_session_id(sessions[k]) != 0);
     }
-    open_gate(0, true);
+    open_gate(0);
     for (int i = 0; i < THREADS; i++)
         thread_join(racers[i].thread);
+    ok(pthread_barrier_destroy(&gate));
     printf("%d expiries under %d threads: back after %lld ms at most\n", races,
            THREADS, (long long)worst_ms);
     for (int i = 0; i < LOCKS; i++)

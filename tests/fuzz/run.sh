@@ -45,10 +45,6 @@ write_seeds() { # name
         [ "$1" != roster ] || sed -n 's/^queue:/AAAAz/p' "$here/seeds")
 }
 
-runs_of() {
-    sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 \2/p' "$1"
-}
-
 # Names are short, and there are more of them to try.
 declare -A max_len=([node_name]=96 [retry]=96 [lease]=176)
 
@@ -69,7 +65,8 @@ for program in "$@"; do
         failed=1
         continue
     fi
-    read -r runs seconds < <(runs_of "$log")
+    read -r runs seconds < <(
+        sed -n 's/^Done \([0-9]*\) runs in \([0-9]*\) second.*/\1 \2/p' "$log")
     edges=$(sed -n 's/.*DONE *cov: \([0-9]*\).*/\1/p' "$log")
     printf '%-12s %12d %8d %10d %7s\n' "$name" "$runs" "$seconds" \
         $((runs / (seconds > 0 ? seconds : 1))) "${edges:--}"

@@ -21,10 +21,8 @@
 #define FAULTS 2 /* of these, each once: */
 #endif
 #define NODES 6 /* one each, one more for each fault */
-#ifndef LAG
-#define LAG 2
-#endif
-#define NONE    255
+#define LAG   2
+#define NONE  255
 
 #define CREATE(n)   (n)
 #define DELETE(n)   (8 + (n))
@@ -239,14 +237,10 @@ list:
     do
     :: !IS_THERE(c, ahead) -> /* also when the watch is not set in time */
         ahead = NONE;
-#ifdef NO_RELIST
+#if defined(NO_RELIST) || defined(WATCH_FIRST)
         grant(c, mine);
         goto hold
 #else
-#ifdef WATCH_FIRST
-        grant(c, mine);
-        goto hold
-#endif
         goto list
 #endif
     :: expired[c] -> goto begin_anew

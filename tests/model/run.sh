@@ -7,24 +7,21 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 usage() {
     cat <<'TEXT'
-run.sh [--faults N] [--clients N]
+run.sh [--faults N]
 
-  --faults N   how many of the five faults happen in one run of the recipe, each
-               once (2); what is left out is found with two
-  --clients N  at most 3
+  --faults N  how many of the five faults happen in one run of the recipe, each
+              once (2); what is left out is found with two
 TEXT
 }
 
 faults=()
 optimize=-O2 # two faults are a long search
-sizes=()
 while [ $# -gt 0 ]; do
     case $1 in
     --faults)
         faults=("-DFAULTS=$2")
         [ "$2" -gt 1 ] || optimize=-O0 # the compiler would take longer than the search
         ;;
-    --clients) sizes+=("-DCLIENTS=$2") ;;
     -h | --help)
         usage
         exit 0
@@ -70,12 +67,12 @@ report() { # name, how many errors there should be
     fi
 }
 
-explore -DSAFETY '' "${faults[@]}" "${sizes[@]}"
+explore -DSAFETY '' "${faults[@]}"
 report 'the recipe' 0
 explore -DNP -l -DCLIENTS=2 # every run comes to an end
 report 'no cycle' 0
 for left_out in NO_SYNC NO_SEARCH ADOPT_ANY NO_RELIST WATCH_FIRST NO_SWEEP; do
-    explore -DSAFETY '' "${sizes[@]}" "-D$left_out"
+    explore -DSAFETY '' "-D$left_out"
     report "$left_out" 1
 done
 exit "$failed"
