@@ -8,7 +8,7 @@
 #include <malloc.h>
 #include <time.h>
 
-#include "oracle.h"
+#include "cluster.h"
 
 enum {
     SMOKE_CLAIMS = 1000,

@@ -49,7 +49,7 @@ struct nemesis {
     int rounds;
 };
 
-/* The kinds of faults, in faults.c. */
+/* The kinds of faults. */
 enum hit { NONE, LEADER, FOLLOWER, ANY }; /* the server that a fault is for */
 
 struct fault {
@@ -83,12 +83,6 @@ bool nemesis_wait_granted(struct nemesis *n);
 
 /* Start a client, maybe anew; `broken` tells when that fails. */
 void client_start(struct nemesis *n, int worker);
-void client_kill(struct nemesis *n, int worker);
-
-/* Choose `count` different clients; with `holders`, those that hold a lock come
- * first. */
-void clients_pick(const struct nemesis *n, bool holders, int count,
-                  int *workers);
 
 /* Let the clients come to their end. Kills those that have not ended after a
  * while, and returns their number. */
