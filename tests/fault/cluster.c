@@ -289,15 +289,11 @@ int cluster_await_master(const struct cluster *c, const char *mode)
 
 int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
 {
-    static const struct cluster_opts defaults;
-
     if (!server_installed())
         return SERVER_MISSING;
     struct cluster *c = calloc(1, sizeof(*c));
     if (c == NULL)
         return SERVER_FAILED;
-    if (opts == NULL)
-        opts = &defaults;
     c->hosts = HOSTS + opts->observers;
     c->spaces[HERE] = present_space();
     hurry(c, HERE);

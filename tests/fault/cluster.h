@@ -35,7 +35,7 @@ struct cluster;
  * False where that is not permitted, or there is no `ip`. */
 bool cluster_permitted(void);
 
-/* As server_start(); all defaults for NULL. */
+/* As server_start(). */
 int cluster_start(const struct cluster_opts *opts,
                   struct cluster **ret_cluster);
 void cluster_stop(struct cluster *c);

@@ -37,39 +37,21 @@ enum {
 /* -- the oracle: compares the grants that clients report with the log ------ */
 
 struct oracle {
-    char directory[128];
-    pthread_mutex_t mutex; /* guards the rest */
+    char path[64];
     struct judge_grant *grants;
     size_t count;
-};
-
-struct verdict {
-    size_t grants;
-    size_t nodes;    /* that the directory has had */
     int64_t longest; /* life of a node that was not granted, in ms */
 };
 
+static pthread_mutex_t told = PTHREAD_MUTEX_INITIALIZER;
+
 /* For a lock path of exclusive contenders with UUIDs in their names, which it
- * makes. */
-static struct oracle *oracle_new(const char *directory)
+ * makes. Free the grants. */
+static void oracle_begin(struct oracle *o, const char *at)
 {
-    struct oracle *o = calloc(1, sizeof(*o));
-
-    assert_non_null(o);
-    assert_true(strlen(directory) < sizeof(o->directory));
-    strcpy(o->directory, directory);
-    ok(admin_create(admin, directory, NULL));
-    (void)pthread_mutex_init(&o->mutex, NULL);
-    return o;
-}
-
-static void oracle_free(struct oracle *o)
-{
-    if (o == NULL)
-        return;
-    (void)pthread_mutex_destroy(&o->mutex);
-    free(o->grants);
-    free(o);
+    *o = (struct oracle){ .count = 0 };
+    PRINT(o->path, "%s", at);
+    ok(admin_create(admin, at, NULL));
 }
 
 /* This grant was just received; any thread, which may be late: the instant is
@@ -81,13 +63,13 @@ static void oracle_granted(struct oracle *o, zkr_grant *g)
                                  .begin = now,
                                  .end = now };
 
-    (void)pthread_mutex_lock(&o->mutex);
+    (void)pthread_mutex_lock(&told);
     o->grants = realloc(o->grants, (o->count + 1) * sizeof(grant));
     if (o->grants == NULL)
         abort();
     PRINT(grant.who, "grant %zu", o->count);
     o->grants[o->count++] = grant;
-    (void)pthread_mutex_unlock(&o->mutex);
+    (void)pthread_mutex_unlock(&told);
 }
 
 static bool was_granted(const struct oracle *o, int64_t token)
@@ -109,49 +91,49 @@ static int by_name(const void *a, const void *b)
  * finds something: a token that is not the czxid of a node of this directory,
  * or belongs to two grants; a grant that came when a node created before its
  * own was still there; a node that is left. Or when two nodes of one UUID were
- * there together. */
-static struct verdict oracle_judge(struct oracle *o)
+ * there together. Returns how many the directory has had. */
+static size_t oracle_judge(struct oracle *o)
 {
-    struct verdict v = { .grants = o->count };
+    size_t count;
     struct judgement j;
 
-    wait_children(o->directory, 0);
-    struct life *lives = history_read(the_server, o->directory, &v.nodes);
+    wait_children(o->path, 0);
+    struct life *lives = history_read(the_server, o->path, &count);
     assert_non_null(lives);
-    struct judge_node *nodes = history_nodes(lives, v.nodes);
+    struct judge_node *nodes = history_nodes(lives, count);
     judge_lock(&(struct judge_records){ .grants = o->grants,
                                         .grant_count = o->count,
                                         .nodes = nodes,
-                                        .node_count = v.nodes,
+                                        .node_count = count,
                                         .timed = true },
                &j);
     free(nodes);
     if (j.violations > 0)
-        fail_msg("%s: %s", o->directory, j.first);
-    qsort(lives, v.nodes, sizeof(*lives), by_name);
-    for (size_t i = 0; i < v.nodes; i++) {
+        fail_msg("%s: %s", o->path, j.first);
+    qsort(lives, count, sizeof(*lives), by_name);
+    for (size_t i = 0; i < count; i++) {
         const struct life *b = &lives[i];
         int64_t life_ms = b->end_ms - b->begin_ms;
 
-        if (life_ms > v.longest && !was_granted(o, b->begin))
-            v.longest = life_ms;
+        if (life_ms > o->longest && !was_granted(o, b->begin))
+            o->longest = life_ms;
         if (i > 0 && by_name(&b[-1], b) == 0)
             assert_true(b[-1].end <= b->begin || b->end <= b[-1].begin);
     }
     free(lives);
-    return v;
+    return count;
 }
 
 /* -- one lock ------------------------------------------------------------- */
 
-static struct oracle *oracle;
+static struct oracle oracle;
 static int given_up;
 static int64_t last_token;
 
 static int setup(void)
 {
     (void)usual_setup_two();
-    oracle = oracle_new(path);
+    oracle_begin(&oracle, path);
     given_up = 0;
     last_token = 0;
     return 0;
@@ -159,7 +141,7 @@ static int setup(void)
 
 static int teardown(void)
 {
-    oracle_free(oracle);
+    free(oracle.grants);
     return usual_teardown();
 }
 
@@ -167,21 +149,22 @@ FIXTURE(setup, teardown)
 
 static zkr_grant *granted(zkr_grant *g)
 {
-    oracle_granted(oracle, g);
+    oracle_granted(&oracle, g);
     ok(zkr_grant_check(g));
     assert_true(zkr_grant_token(g) > last_token);
     last_token = zkr_grant_token(g);
     return g;
 }
 
-static struct verdict judge(const char *what, int count)
+static size_t judge(const char *what, int count)
 {
-    struct verdict v = oracle_judge(oracle);
+    size_t nodes = oracle_judge(&oracle);
 
     printf("%d %s: %zu grants, %d given up, %zu nodes in the log; without an "
            "owner for %lld ms at most\n",
-           count, what, v.grants, given_up, v.nodes, (long long)v.longest);
-    return v;
+           count, what, oracle.count, given_up, nodes,
+           (long long)oracle.longest);
+    return nodes;
 }
 
 static void swallow(int32_t type)
@@ -349,9 +332,8 @@ static void swallow_many(const char *what, void (*const kinds[])(void),
         kinds[i % kind_count]();
     sleep_ms(4000); /* a node that is there now would stay */
     assert_int_equal(count_children(path), 0);
-    struct verdict v = judge(what, count);
     /* Each request was carried out, so none had to be sent again. */
-    assert_int_equal(v.nodes, v.grants + (size_t)given_up);
+    assert_int_equal(judge(what, count), oracle.count + (size_t)given_up);
 }
 
 TEST(swallowed_answers_to_creates_leave_nothing)
@@ -498,8 +480,7 @@ TEST(expired_waiters_queue_again)
     (void)judge("expired waiters", count);
 }
 
-/* -- sessions that end under threads ----------------------------------------
- */
+/* -- sessions that end under threads --------------------------------------- */
 
 struct racer {
     pthread_t thread;
@@ -510,8 +491,7 @@ struct racer {
 
 static zkr_session *sessions[SESSIONS];
 static zkr_mutex *mutexes[SESSIONS][LOCKS];
-static struct oracle *oracles[LOCKS];
-static char paths[LOCKS][64];
+static struct oracle oracles[LOCKS];
 static struct racer racers[THREADS];
 
 /* A thread that comes back waits here for the next round; 0: it was the
@@ -582,7 +562,7 @@ static void acquire_and_use(struct racer *r, int number)
     int rc =
         zkr_mutex_acquire(mutexes[session_of(r, number)][lock], timeout_ms, &g);
     if (rc == ZKR_OK) {
-        oracle_granted(oracles[lock], g);
+        oracle_granted(&oracles[lock], g);
         grants++;
         use(r, g);
     } else if (timeout_ms == 0) {
@@ -600,7 +580,8 @@ static void list(struct racer *r, int number)
 
     atomic_store(&r->doing, "list");
     int rc = zkr_participants_list(
-        sessions[session_of(r, number)], paths[random_up_to(r, LOCKS - 1)],
+        sessions[session_of(r, number)],
+        oracles[random_up_to(r, LOCKS - 1)].path,
         OPTS(participants, .timeout_ms = OPERATION_MS), &list);
     expect(rc == ZKR_OK || rc == ZKR_EUNREACHABLE, "list", rc);
 }
@@ -657,14 +638,12 @@ static struct lap race(int number)
 static int races_setup(void)
 {
     set_seed();
-    for (int i = 0; i < LOCKS; i++) {
-        PRINT(paths[i], "%s", new_path());
-        oracles[i] = oracle_new(paths[i]);
-    }
+    for (int i = 0; i < LOCKS; i++)
+        oracle_begin(&oracles[i], new_path());
     for (int i = 0; i < SESSIONS; i++) {
         sessions[i] = open_session();
         for (int lock = 0; lock < LOCKS; lock++)
-            mutexes[i][lock] = new_mutex(sessions[i], paths[lock]);
+            mutexes[i][lock] = new_mutex(sessions[i], oracles[lock].path);
     }
     return 0;
 }
@@ -677,7 +656,7 @@ static int races_teardown(void)
         (void)zkr_session_close(sessions[i]);
     }
     for (int i = 0; i < LOCKS; i++)
-        oracle_free(oracles[i]);
+        free(oracles[i].grants);
     return 0;
 }
 
@@ -711,7 +690,7 @@ TEST_WITH(no_thread_hangs_when_its_session_ends, races_setup, races_teardown)
     printf("%d expiries under %d threads: back after %lld ms at most\n", races,
            THREADS, (long long)worst_ms);
     for (int i = 0; i < LOCKS; i++)
-        nodes += oracle_judge(oracles[i]).nodes;
+        nodes += oracle_judge(&oracles[i]);
     printf("%d grants, %d of them lost; %zu nodes in the log\n", grants, losses,
            nodes);
     assert_int_equal(late, 0);

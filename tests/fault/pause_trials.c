@@ -69,15 +69,12 @@ static _Noreturn void sleeper_main(char **argv)
 
 /* -- the trials ------------------------------------------------------------ */
 
-/* Instants of now_ms(); 0: done, or not to be done. */
+enum step { STOP, FREE_LOCK, GO_ON, STOP_AGAIN, GO_ON_AGAIN, STEPS };
+
 struct plan {
-    int64_t stop;
-    int64_t free_lock; /* shortly before go_on */
-    int64_t go_on;
-    int64_t nap; /* after the grant, in ms */
-    int64_t stop_again;
-    int64_t go_on_again;
-    int64_t woken; /* by the clock of the lease, in ns */
+    int64_t at[STEPS]; /* of now_ms(); 0: done, or not to be done */
+    int64_t nap;       /* after the grant, in ms */
+    int64_t woken;     /* by the clock of the lease, in ns */
 };
 
 static struct cluster *cluster;
@@ -118,14 +115,6 @@ static void start_all(const struct server *server)
     sleep_ms(TIMEOUT_MS); /* what proved them when they began is over */
 }
 
-static bool is_due(int64_t *instant, int64_t now)
-{
-    if (*instant == 0 || now < *instant)
-        return false;
-    *instant = 0;
-    return true;
-}
-
 static void free_lock(int i)
 {
     if (waits(i)) {
@@ -137,29 +126,33 @@ static void free_lock(int i)
     }
 }
 
-/* Returns true when nothing is left to do for this one. */
+/* Returns true when something is left to do for this one. */
 static bool follow_plan(int i, int64_t now)
 {
     struct plan *p = &plans[i];
+    bool is_left = false;
 
-    if (is_due(&p->stop, now))
-        (void)kill(pids[i], SIGSTOP);
-    if (is_due(&p->free_lock, now))
-        free_lock(i);
-    if (is_due(&p->go_on, now)) {
-        p->woken = boot_ns();
-        (void)kill(pids[i], SIGCONT);
+    for (enum step step = 0; step < STEPS; step++) {
+        if (p->at[step] != 0 && now >= p->at[step]) {
+            p->at[step] = 0;
+            if (step == FREE_LOCK)
+                free_lock(i);
+            if (step == GO_ON)
+                p->woken = boot_ns();
+            if (step == STOP || step == STOP_AGAIN)
+                (void)kill(pids[i], SIGSTOP);
+            if (step == GO_ON || step == GO_ON_AGAIN)
+                (void)kill(pids[i], SIGCONT);
+        }
+        is_left = is_left || p->at[step] != 0;
     }
     if (p->nap != 0 && seats[i].belief.granted != 0) {
-        p->stop_again = now + p->nap;
-        p->go_on_again = p->stop_again + random_between(500, 2500);
+        p->at[STOP_AGAIN] = now + p->nap;
+        p->at[GO_ON_AGAIN] = p->at[STOP_AGAIN] + random_between(500, 2500);
         p->nap = 0;
+        is_left = true;
     }
-    if (is_due(&p->stop_again, now))
-        (void)kill(pids[i], SIGSTOP);
-    if (is_due(&p->go_on_again, now))
-        (void)kill(pids[i], SIGCONT);
-    return p->go_on == 0 && p->stop_again == 0 && p->go_on_again == 0;
+    return is_left;
 }
 
 static void follow_plans(void)
@@ -172,15 +165,15 @@ static void follow_plans(void)
         int64_t go_on =
             stop + random_between(TIMEOUT_MS - 1000, TIMEOUT_MS + TICK_MS);
 
-        *p = (struct plan){ .stop = stop,
-                            .go_on = go_on,
-                            .free_lock = go_on - random_between(0, 100) };
-        p->nap = drand48() < 0.7 ? random_between(1, 40) : 0;
+        *p = (struct plan){
+            .at = { stop, go_on - random_between(0, 100), go_on },
+            .nap = drand48() < 0.7 ? random_between(1, 40) : 0,
+        };
     }
     for (int left = 1; left > 0 && now < end; now = now_ms()) {
         left = now < end - TIMEOUT_MS / 2;
         for (int i = 0; i < SLEEPERS; i++)
-            left += !follow_plan(i, now);
+            left += follow_plan(i, now);
         sleep_ms(1);
     }
     sleep_ms(1000); /* for all to be asked once more, and the log written */
@@ -271,8 +264,8 @@ int main(int argc, char **argv)
 {
     if (argc == 4)
         sleeper_main(argv);
-    int rc =
-        run_with_cluster(NULL, DIRECTORY, &cluster, open_rival, close_rival);
+    int rc = run_with_cluster(&(struct cluster_opts){ 0 }, DIRECTORY, &cluster,
+                              open_rival, close_rival);
     free(samples);
     return rc;
 }

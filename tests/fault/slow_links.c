@@ -183,5 +183,6 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
 
 int main(void)
 {
-    return run_with_cluster(NULL, DIRECTORY, &cluster, NULL, NULL);
+    return run_with_cluster(&(struct cluster_opts){ 0 }, DIRECTORY, &cluster,
+                            NULL, NULL);
 }

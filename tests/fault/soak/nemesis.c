@@ -102,14 +102,8 @@ static struct server *hit(const struct nemesis *n)
     return cluster_server(n->cluster, n->stroke.host);
 }
 
-/* A fault that always succeeds, or its end, by one call. */
-#define STRIKE(name, call)                                                     \
-    static bool name(struct nemesis *n)                                        \
-    {                                                                          \
-        call;                                                                  \
-        return true;                                                           \
-    }
-#define HEAL(name, call)                                                       \
+/* A fault, or its end, by one call. */
+#define STEP(name, call)                                                       \
     static void name(struct nemesis *n)                                        \
     {                                                                          \
         call;                                                                  \
@@ -123,9 +117,9 @@ static void restart(struct nemesis *n)
         n->broken = true;
 }
 
-STRIKE(kill_host, server_kill9(hit(n)))
-STRIKE(pause_host, server_pause(hit(n)))
-HEAL(resume, server_resume(hit(n)))
+STEP(kill_host, server_kill9(hit(n)))
+STEP(pause_host, server_pause(hit(n)))
+STEP(resume, server_resume(hit(n)))
 
 /* A server that cannot write its log leaves the ensemble, or exits. */
 static bool serves(const struct server *server)
@@ -142,7 +136,7 @@ static const char *ballast(const struct nemesis *n)
 /* It is killed while the disk is full. When there is room again, a server goes
  * on behind the record that it could not finish; at its next start it skips the
  * rest of that file without a word, and shows nodes that are gone. */
-static bool fill_disk(struct nemesis *n)
+static void fill_disk(struct nemesis *n)
 {
     static const char zeros[1 << 16];
     int fd = open(ballast(n), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -151,10 +145,9 @@ static bool fill_disk(struct nemesis *n)
         die(ballast(n));
     while (write(fd, zeros, sizeof(zeros)) > 0)
         ;
-    bool failed = errno == ENOSPC && COMES(!serves(hit(n)), FAILING_MS);
+    n->stroke.in_vain = errno != ENOSPC || !COMES(!serves(hit(n)), FAILING_MS);
     (void)close(fd);
     server_kill9(hit(n));
-    return failed;
 }
 
 static void drain_disk(struct nemesis *n)
@@ -165,37 +158,42 @@ static void drain_disk(struct nemesis *n)
 
 /* Links */
 
-STRIKE(cut_follower,
-       cluster_cut(n->cluster, n->stroke.cast.follower, n->stroke.cast.leader))
-STRIKE(isolate_leader, cluster_isolate(n->cluster, n->stroke.cast.leader))
-HEAL(mend_servers, cluster_mend(n->cluster, n->stroke.host))
+STEP(cut_follower,
+     cluster_cut(n->cluster, n->stroke.cast.follower, n->stroke.cast.leader))
+STEP(isolate_leader, cluster_isolate(n->cluster, n->stroke.cast.leader))
+STEP(mend_servers, cluster_mend(n->cluster, n->stroke.host))
 
-STRIKE(cut_requests, cluster_block(n->cluster, HERE, n->stroke.host))
-STRIKE(cut_replies, cluster_block(n->cluster, n->stroke.host, HERE))
+STEP(cut_requests, cluster_block(n->cluster, HERE, n->stroke.host))
+STEP(cut_replies, cluster_block(n->cluster, n->stroke.host, HERE))
 
 /* From two of the servers. */
-static bool cut_clients(struct nemesis *n)
+static void cut_clients(struct nemesis *n)
 {
     cluster_cut(n->cluster, HERE, n->stroke.host);
     cluster_cut(n->cluster, HERE, n->stroke.host % SERVERS + 1);
-    return true;
 }
 
-HEAL(mend_clients, cluster_heal(n->cluster))
+STEP(mend_clients, cluster_heal(n->cluster))
 
-static bool reset(struct nemesis *n)
+static void reset(struct nemesis *n)
 {
     proxy_cut(n->proxy);
     for (int host = 1; host < HOSTS; host++)
         cluster_break(n->cluster, HERE, host);
-    return true;
 }
 
-HEAL(open_proxy, proxy_heal(n->proxy))
+STEP(open_proxy, proxy_heal(n->proxy))
+
+static void restart_with(struct nemesis *n, const char *const *options)
+{
+    server_kill9(hit(n));
+    server_set_java_opts(hit(n), options);
+    restart(n);
+}
 
 /* A server takes one request at a time, and refuses the requests that had to
  * wait. */
-static bool throttle(struct nemesis *n)
+static void throttle(struct nemesis *n)
 {
     static const char *const options[] = {
         "-Dzookeeper.request_throttle_max_requests=1",
@@ -203,12 +201,9 @@ static bool throttle(struct nemesis *n)
         "-Dzookeeper.throttled_op_wait_time=1", NULL
     };
 
-    server_kill9(hit(n));
-    server_set_java_opts(hit(n), options);
-    restart(n);
-    (void)reset(n); /* or it would have no clients */
+    restart_with(n, options);
+    reset(n); /* or it would have no clients */
     proxy_heal(n->proxy);
-    return true;
 }
 
 static void unthrottle(struct nemesis *n)
@@ -216,15 +211,13 @@ static void unthrottle(struct nemesis *n)
     long count = server_metric(hit(n), "zk_throttled_ops");
 
     n->throttled += count > 0 ? count : 0;
-    server_kill9(hit(n));
-    server_set_java_opts(hit(n), NULL);
-    restart(n);
+    restart_with(n, NULL);
 }
 
 enum { SWALLOWED = 8, SWALLOW_MS = 2000 };
 
 /* Counts how many have been swallowed. */
-static bool swallow(struct nemesis *n, int32_t type, long *sum)
+static void swallow(struct nemesis *n, int32_t type, long *sum)
 {
     int done = 0;
 
@@ -234,27 +227,19 @@ static bool swallow(struct nemesis *n, int32_t type, long *sum)
         proxy_forget_rules(n->proxy);
     }
     *sum += done;
-    return done > 0;
+    n->stroke.in_vain = done == 0;
 }
 
-static bool swallow_creates(struct nemesis *n)
-{
-    return swallow(n, ZOO_CREATE2_OP, &n->creates_swallowed);
-}
-
-static bool swallow_deletes(struct nemesis *n)
-{
-    return swallow(n, ZOO_DELETE_OP, &n->deletes_swallowed);
-}
-
-STRIKE(delay_replies, proxy_set_latency(n->proxy, random_between(50, 800)))
-HEAL(hurry, proxy_set_latency(n->proxy, 0))
+STEP(swallow_creates, swallow(n, ZOO_CREATE2_OP, &n->creates_swallowed))
+STEP(swallow_deletes, swallow(n, ZOO_DELETE_OP, &n->deletes_swallowed))
+STEP(delay_replies, proxy_set_latency(n->proxy, random_between(50, 800)))
+STEP(hurry, proxy_set_latency(n->proxy, 0))
 
 /* Sessions and clients */
 
 enum { EXPIRED = 4, STOPPED = 5, KILLED = 3, JUMPING = 5 };
 
-static bool expire(struct nemesis *n)
+static void expire(struct nemesis *n)
 {
     const char *hosts =
         server_hosts(cluster_server(n->cluster, n->stroke.cast.leader));
@@ -270,7 +255,7 @@ static bool expire(struct nemesis *n)
         nemesis_note(n, NOTE_EXPIRE, session, 0);
         done += session_kill_by_id(hosts, session) == 0;
     }
-    return done > 0;
+    n->stroke.in_vain = done == 0;
 }
 
 static void choose_clients(struct nemesis *n, int count, char kind)
@@ -293,21 +278,19 @@ static void signal_clients(struct nemesis *n, int signal)
     }
 }
 
-static bool stop_clients(struct nemesis *n)
+static void stop_clients(struct nemesis *n)
 {
     choose_clients(n, STOPPED, NOTE_STOP);
     signal_clients(n, SIGSTOP);
-    return true;
 }
 
-HEAL(continue_clients, signal_clients(n, SIGCONT))
+STEP(continue_clients, signal_clients(n, SIGCONT))
 
-static bool kill_clients(struct nemesis *n)
+static void kill_clients(struct nemesis *n)
 {
     choose_clients(n, KILLED, NOTE_KILL);
     for (int i = 0; i < KILLED; i++)
         client_kill(n, n->stroke.workers[i]);
-    return true;
 }
 
 static void replace_clients(struct nemesis *n)
@@ -344,18 +327,18 @@ static bool delete_one(struct nemesis *n, int lock, bool first)
     return done;
 }
 
-static bool delete_nodes(struct nemesis *n)
+static void delete_nodes(struct nemesis *n)
 {
     int done = 0;
 
     for (int i = 0; i < 60 && done < 6; i++)
         done += delete_one(n, i % LOCKS, drand48() < 0.5);
-    return done > 0;
+    n->stroke.in_vain = done == 0;
 }
 
 /* New contenders come while nodes are deleted, and to a lock with many of them
  * sooner than one can delete: so each turn takes another lock. */
-static bool delete_parent(struct nemesis *n)
+static void delete_parent(struct nemesis *n)
 {
     int64_t end = boot_ns() + DELETE_MS * INT64_C(1000000);
     int rc = ZNOTEMPTY;
@@ -367,7 +350,7 @@ static bool delete_parent(struct nemesis *n)
         rc = admin_delete_tree(n->admin, lock_specs[lock].path);
         nemesis_note(n, NOTE_CLEAR, lock, begin);
     }
-    return rc == ZOK;
+    n->stroke.in_vain = rc != ZOK;
 }
 
 /* Clocks */
@@ -382,17 +365,15 @@ static void set_clocks(struct nemesis *n, int days)
     }
 }
 
-static bool jump(struct nemesis *n)
+static void jump(struct nemesis *n)
 {
     n->stroke.count = JUMPING;
     clients_pick(n, true, n->stroke.count, n->stroke.workers);
     set_clocks(n, drand48() < 0.5 ? random_between(1, 100)
                                   : -random_between(1, 100));
-    return true;
 }
 
-HEAL(jump_back, set_clocks(n, 0))
-HEAL(nothing, (void)n)
+STEP(jump_back, set_clocks(n, 0))
 
 enum { T = SESSION_MS, LONG = SESSION_MS + SOAK_TICK_MS };
 
@@ -410,17 +391,17 @@ const struct fault faults[] = {
     { "replies lost", 1, ANY, 300, T, cut_replies, mend_clients },
     { "clients cut off", 1, ANY, 300, LONG, cut_clients, mend_clients },
     { "connections reset", 2, NONE, 0, 300, reset, open_proxy },
-    { "create replies swallowed", 2, NONE, 0, 0, swallow_creates, nothing },
-    { "delete replies swallowed", 2, NONE, 0, 0, swallow_deletes, nothing },
+    { "create replies swallowed", 2, NONE, 0, 0, swallow_creates, NULL },
+    { "delete replies swallowed", 2, NONE, 0, 0, swallow_deletes, NULL },
     { "replies delayed", 1, NONE, 300, T - 1000, delay_replies, hurry },
-    { "sessions expired", 3, NONE, 0, 0, expire, nothing },
+    { "sessions expired", 3, NONE, 0, 0, expire, NULL },
     { "clients stopped, < T", 2, NONE, T / 2, T - 100, stop_clients,
       continue_clients },
     { "clients stopped, > T", 2, NONE, LONG, LONG + 1000, stop_clients,
       continue_clients },
     { "clients killed", 1, NONE, 0, 500, kill_clients, replace_clients },
-    { "nodes deleted", 2, NONE, 0, 0, delete_nodes, nothing },
-    { "directory deleted", 2, NONE, 0, 0, delete_parent, nothing },
+    { "nodes deleted", 2, NONE, 0, 0, delete_nodes, NULL },
+    { "directory deleted", 2, NONE, 0, 0, delete_parent, NULL },
     { "disk full", 1, ANY, 0, 1000, fill_disk, drain_disk },
     { "throttled", 1, FOLLOWER, 500, 2000, throttle, unthrottle },
     { "wall clock jumps", 1, ANY, 200, 2000, jump, jump_back },
@@ -527,13 +508,14 @@ void nemesis_strike(struct nemesis *n, int kind)
               : f->hit == FOLLOWER ? s->cast.follower
                                    : 0;
     nemesis_note(n, NOTE_FAULT, kind, 0);
-    bool done = f->strike(n);
-    if (done)
+    f->strike(n);
+    if (!s->in_vain)
         sleep_ms(random_between(f->least_ms, f->most_ms));
-    f->heal(n);
+    if (f->heal != NULL)
+        f->heal(n);
     nemesis_note(n, NOTE_HEALED, kind, 0);
-    n->counts[kind] += done;
-    if (!done)
+    n->counts[kind] += !s->in_vain;
+    if (s->in_vain)
         (void)fprintf(stderr, "soak: '%s' did not succeed\n", f->name);
     recover(n);
 }

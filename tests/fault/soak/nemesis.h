@@ -15,7 +15,8 @@ struct stroke {
     struct cast cast;
     int host; /* the server that it hits, if it hits one */
     int workers[WORKERS];
-    int count; /* the number of clients that it hits */
+    int count;    /* the number of clients that it hits */
+    bool in_vain; /* it had no effect */
 };
 
 struct nemesis {
@@ -56,9 +57,9 @@ struct fault {
     const char *name;
     int per_round;
     enum hit hit;
-    int least_ms, most_ms;             /* from strike to heal, at random */
-    bool (*strike)(struct nemesis *n); /* false: it had no effect */
-    void (*heal)(struct nemesis *n);
+    int least_ms, most_ms; /* from strike to heal, at random */
+    void (*strike)(struct nemesis *n);
+    void (*heal)(struct nemesis *n); /* NULL: there is nothing to heal */
 };
 
 extern const struct fault faults[];

@@ -126,6 +126,7 @@ struct outcome {
     long transactions; /* in the logs, on nodes of locks, and on sessions */
     long disputed;     /* in the log of only one server, so not believed */
     int usual_ms;      /* to the next grant: 99 of 100 are not longer */
+    int faults, kinds; /* that were injected */
 };
 
 /* -- the truth: what really happened to the nodes, by the logs ------------ */
@@ -370,6 +371,10 @@ static void outcome_find(struct nemesis *n, struct outcome *o)
     if (n->recovery_count > 0)
         qsort(n->recoveries, n->recovery_count, sizeof(int), by_value);
     o->usual_ms = percentile(n, 99);
+    for (int i = 0; i < fault_count; i++) {
+        o->faults += n->counts[i];
+        o->kinds += n->counts[i] > 0;
+    }
 }
 
 /* -- the report, line by line --------------------------------------------- */
@@ -400,16 +405,11 @@ static void report(const struct outcome *o, const struct nemesis *n)
         { "clients that did not come to their end", o->stuck_clients },
         { "descriptors and threads left in clients", o->leaks },
     };
-    int all = 0;
-    int kinds = 0;
 
     printf("\n");
-    for (int i = 0; i < fault_count; i++) {
+    for (int i = 0; i < fault_count; i++)
         printf("%-26s %5d\n", faults[i].name, n->counts[i]);
-        all += n->counts[i];
-        kinds += n->counts[i] > 0;
-    }
-    printf("%-26s %5d of %d kinds\n", "faults", all, kinds);
+    printf("%-26s %5d of %d kinds\n", "faults", o->faults, o->kinds);
     printf("replies swallowed: %ld of creates, %ld of deletes; requests "
            "throttled: %ld\n",
            n->creates_swallowed, n->deletes_swallowed, n->throttled);
@@ -518,21 +518,14 @@ static void strike_all(struct nemesis *n, long seconds)
 }
 
 /* In a short run it may be that nobody is stopped just before an access. */
-static bool is_enough(const struct outcome *o, const struct nemesis *n)
+static bool is_enough(const struct outcome *o)
 {
-    int done = 0;
-    int kinds = 0;
-
-    for (int i = 0; i < fault_count; i++) {
-        done += n->counts[i];
-        kinds += n->counts[i] > 0;
-    }
     if (getenv("ZKR_FAULT") != NULL)
         return true;
     if (o->seconds < LONG_RUN_S)
-        return kinds >= fault_count / SHORT - 1 && o->verdict.handed_on > 0;
-    return o->verdict.grants >= GOAL_GRANTS && done >= GOAL_FAULTS &&
-           kinds >= GOAL_KINDS && o->refused >= GOAL_REFUSED;
+        return o->kinds >= fault_count / SHORT - 1 && o->verdict.handed_on > 0;
+    return o->verdict.grants >= GOAL_GRANTS && o->faults >= GOAL_FAULTS &&
+           o->kinds >= GOAL_KINDS && o->refused >= GOAL_REFUSED;
 }
 
 static bool soak(long seconds)
@@ -549,9 +542,9 @@ static bool soak(long seconds)
                 o.stuck_clients == 0 && n.stuck == 0 && !n.broken && !slow;
     if (!good)
         printf("soak: a rule was broken\n");
-    else if (!is_enough(&o, &n))
+    else if (!is_enough(&o))
         printf("soak: too little was done\n");
-    return good && is_enough(&o, &n);
+    return good && is_enough(&o);
 }
 
 /* The negative control: programs that trust the lock are stopped for longer
