@@ -369,7 +369,7 @@ int64_t real_to_boot(int64_t instant_ms)
     return instant_ms * 1000000 + boot_ns() - clock_ns(CLOCK_REALTIME);
 }
 
-int run_with_cluster(const struct cluster_opts *opts, const char *directory,
+int run_with_cluster(const struct cluster_opts *opts,
                      struct cluster **ret_cluster, test_step *setup,
                      test_step *teardown)
 {
@@ -378,7 +378,7 @@ int run_with_cluster(const struct cluster_opts *opts, const char *directory,
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    rc = cluster_create(*ret_cluster, directory);
+    rc = cluster_create(*ret_cluster, "/tests");
     if (rc == 0)
         rc = test_run_between(setup, teardown);
     cluster_stop(*ret_cluster);

@@ -421,5 +421,5 @@ int main(void)
 {
     const struct cluster_opts opts = { .tick_ms = 500 };
 
-    return run_with_cluster(&opts, "/tests", &cluster, setup, teardown);
+    return run_with_cluster(&opts, &cluster, setup, teardown);
 }

@@ -68,16 +68,6 @@ static void take(struct party *p, int lock, zkr_grant *g)
     atomic_store(&p->grant, g);
 }
 
-static void queue_up(struct party *p)
-{
-    int next = (p->lock + 1) % PARTIES;
-
-    p->turn = recorder_new();
-    ok(zkr_mutex_acquire_async(p->mutexes[next], -1, record_acquire, p->turn,
-                               NULL));
-    wait_children(paths[next], 2);
-}
-
 static void ask_all(void)
 {
     for (int i = 0; i < PARTIES; i++) {
@@ -88,47 +78,39 @@ static void ask_all(void)
 
 /* -- restarts ------------------------------------------------------------- */
 
-static bool is_connected(const struct party *p)
-{
-    enum zkr_session_state_kind state = zkr_session_state(p->session);
-
-    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
-}
-
 static void restart(struct server *server)
 {
     server_kill9(server);
     ok(server_restart(server));
     await_leader();
     for (int i = 0; i < PARTIES; i++)
-        assert_true(COMES(is_connected(&parties[i]), HEALTHY_MS));
+        assert_true(COMES(is_connected(parties[i].session), HEALTHY_MS));
     restarts++;
-}
-
-/* The node is the same, and its session alive. */
-static void still_holds(struct party *p)
-{
-    zkr_grant *g = p->grant;
-    struct Stat stat;
-
-    wait_verified(g);
-    ok(admin_exists(admin, zkr_grant_node(g), &stat));
-    assert_int_equal(stat.czxid, zkr_grant_token(g));
-    assert_int_equal(recorder_count(p->turn), 0);
-    assert_int_equal(count_children(paths[p->lock]), 2);
 }
 
 /* Everybody gives back what it has, and is granted what it waits for. */
 static void pass_on(void)
 {
-    for (int i = 0; i < PARTIES; i++)
-        queue_up(&parties[i]);
+    for (struct party *p = parties; p < parties + PARTIES; p++) {
+        int next = (p->lock + 1) % PARTIES;
+
+        p->turn = recorder_new();
+        ok(zkr_mutex_acquire_async(p->mutexes[next], -1, record_acquire,
+                                   p->turn, NULL));
+        wait_children(paths[next], 2);
+    }
     asking_start(ask_all);
     for (int i = 0; i < SERVERS; i++)
         restart(ensemble_server(ensemble, i));
     asking_stop();
-    for (int i = 0; i < PARTIES; i++)
-        still_holds(&parties[i]);
+    /* The node is the same, and its session alive. */
+    for (struct party *p = parties; p < parties + PARTIES; p++) {
+        wait_verified(p->grant);
+        assert_int_equal(stat_of(zkr_grant_node(p->grant)).czxid,
+                         zkr_grant_token(p->grant));
+        assert_int_equal(recorder_count(p->turn), 0);
+        assert_int_equal(count_children(paths[p->lock]), 2);
+    }
     for (int i = 0; i < PARTIES; i++) {
         AUTO(grant) g = atomic_exchange(&parties[i].grant, NULL);
 

@@ -25,6 +25,13 @@ void holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
     h->epoch = zkr_session_epoch(h->session);
 }
 
+bool is_connected(zkr_session *s)
+{
+    enum zkr_session_state_kind state = zkr_session_state(s);
+
+    return state == ZKR_SESSION_CONNECTED || state == ZKR_SESSION_RECONNECTED;
+}
+
 static void on_acquired(int error, zkr_grant *g, void *holder)
 {
     if (error == ZKR_OK)

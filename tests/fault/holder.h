@@ -41,6 +41,7 @@ struct holder {
 /* A session, and a lock whose directory exists. */
 void holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                  const char *path);
+bool is_connected(zkr_session *s);
 /* Begin to acquire; wait for the grant. */
 void holder_acquire(struct holder *h);
 void holder_await(struct holder *h);

@@ -23,7 +23,6 @@
 #define LONG_RUN   50 /* trials from which the negative controls must show */
 #define DELETED_MS 90000
 #define AFTERWARDS 1000
-#define DIRECTORY  "/trials"
 #define BEACON     "/beacon"
 
 struct kind {
@@ -40,9 +39,9 @@ struct kind {
 };
 
 static struct cluster *cluster;
-static const struct server *witness; /* on the side of the majority */
-static struct admin *watcher;        /* and who is connected to it */
-static struct proxy *far;            /* of the follower; NULL: none */
+/* On the side of the majority; `admin` is connected to it. */
+static const struct server *witness;
+static struct proxy *far; /* of the follower; NULL: none */
 static struct holder holders[HOLDERS];
 static struct holder writer; /* of the beacon, beside them */
 static int survivors;        /* holders whose session did not end */
@@ -57,15 +56,12 @@ static int64_t latest_seen; /* after the transaction, in ns */
 static int64_t end_by(const struct holder *h, bool proven)
 {
     zkr_session *s = h->session;
-    int64_t end = 0;
+    const struct zkr__lease *l = &s->lease;
 
-    zkr__session_lock(s);
-    if (s->epoch == h->epoch && proven)
-        end = zkr__lease_until(&s->lease);
-    else if (s->epoch == h->epoch && s->lease.last_committed != 0)
-        end = s->lease.last_committed + s->lease.timeout;
-    zkr__session_unlock(s);
-    return end;
+    return LOCKED(s, s->epoch != h->epoch     ? 0
+                     : proven                 ? zkr__lease_until(l)
+                     : l->last_committed != 0 ? l->last_committed + l->timeout
+                                              : 0);
 }
 
 static void ask_all(void)
@@ -74,11 +70,9 @@ static void ask_all(void)
         struct holder *h = &holders[i];
         struct belief *b = &h->belief;
         int64_t now = boot_ns();
-        enum zkr_session_state_kind state = zkr_session_state(h->session);
 
         if (zkr_session_epoch(h->session) == h->epoch &&
-            (state == ZKR_SESSION_CONNECTED ||
-             state == ZKR_SESSION_RECONNECTED))
+            is_connected(h->session))
             believe(b, CONNECTED, now);
         believe(b, NAIVE_END, end_by(h, false));
         holder_ask(h, b);
@@ -184,13 +178,11 @@ static void isolate_leader_with_acks(const struct cast *cast)
  * so when it goes on it finds that all sessions are overdue. */
 static void pause_leader(const struct cast *cast)
 {
-    cluster_block(cluster, cast->follower, cast->leader);
-    cluster_block(cluster, cast->other, cast->leader);
+    hear_followers(cast, false);
     server_pause(cluster_server(cluster, cast->leader));
     sleep_ms(TIMEOUT_MS + TICK_MS + random_between(500, 1500));
     server_resume(cluster_server(cluster, cast->leader));
-    cluster_unblock(cluster, cast->follower, cast->leader);
-    cluster_unblock(cluster, cast->other, cast->leader);
+    hear_followers(cast, true);
 }
 
 /* Many sessions run out while the leader is stopped, and those of the holders
@@ -346,29 +338,16 @@ static struct cast new_cast(const struct kind *kind)
     return cast;
 }
 
-/* The beacon is written for a session timeout, nine times. */
-static void await_shared(void)
-{
-    struct Stat stat;
-
-    ok(admin_exists(watcher, BEACON, &stat));
-    int32_t version = stat.version + 9;
-    assert_true(COMES(admin_exists(watcher, BEACON, &stat) == ZOK &&
-                          stat.version >= version,
-                      HEALTHY_MS));
-}
-
 /* Opens the holder of this trial, those beside it, and the proxies between. */
 static void open_all(const struct kind *kind, const struct cast *cast)
 {
-    static int number;
     int place = kind->hops != 0   ? OBSERVER
                 : kind->on_leader ? cast->leader
                                   : cast->follower;
     const char *hosts = server_hosts(cluster_server(cluster, place));
 
     witness = cluster_server(cluster, cast->other);
-    ok(admin_open(server_hosts(witness), &watcher));
+    ok(admin_open(server_hosts(witness), &admin));
     if (kind->far) {
         ok(proxy_start(hosts, &far));
         hosts = proxy_hosts(far);
@@ -376,8 +355,7 @@ static void open_all(const struct kind *kind, const struct cast *cast)
     for (int i = 0; i < HOLDERS; i++) {
         holders[i].hops = kind->hops;
         holders[i].beacon = kind->beacon ? BEACON : NULL;
-        holder_open(&holders[i], hosts, TIMEOUT_MS,
-                    textf(DIRECTORY "/%d", ++number));
+        holder_open(&holders[i], hosts, TIMEOUT_MS, new_path());
         assert_int_equal(zkr_session_timeout_ms(holders[i].session),
                          TIMEOUT_MS);
     }
@@ -388,23 +366,25 @@ static void open_all(const struct kind *kind, const struct cast *cast)
     }
     if (kind->writer) { /* it holds a lock of its own, and writes in its turn */
         writer.beacon = BEACON;
-        holder_open(&writer, server_hosts(witness), TIMEOUT_MS,
-                    DIRECTORY "/writer");
+        holder_open(&writer, server_hosts(witness), TIMEOUT_MS, new_path());
         holder_acquire(&writer);
         holder_await(&writer);
     }
-    if (kind->beacon)
-        await_shared();
+    if (kind->beacon) { /* it is written for a session timeout, nine times */
+        int32_t version = stat_of(BEACON).version + 9;
+
+        assert_true(COMES(stat_of(BEACON).version >= version, HEALTHY_MS));
+    }
 }
 
-/* A holder that was granted nothing has no node in the log. The watcher's
+/* A holder that was granted nothing has no node in the log. The admin's
  * server cannot be asked while it elects. */
 static bool is_over(const struct holder *h)
 {
     zkr_grant *g = h->grant;
 
     if (g != NULL)
-        return admin_exists(watcher, zkr_grant_node(g), NULL) == ZNONODE;
+        return admin_exists(admin, zkr_grant_node(g), NULL) == ZNONODE;
     sleep_ms(100);
     return txn_log_session_closed(witness, h->session_id) != 0;
 }
@@ -471,7 +451,7 @@ static void run_trial(int number, int kind)
         holder_close(&writer);
     proxy_stop(far);
     far = NULL;
-    admin_close(watcher);
+    admin_close(admin);
 }
 
 /* -- all of them ---------------------------------------------------------- */
@@ -540,7 +520,7 @@ int main(void)
                                                               : 0
     };
     test_patience_s = 800; /* of four trials, on a busy machine */
-    int rc = run_with_cluster(&opts, DIRECTORY, &cluster, setup, NULL);
+    int rc = run_with_cluster(&opts, &cluster, setup, NULL);
 
     free(samples);
     return rc;

@@ -16,7 +16,6 @@
 #include "spawn.h"
 #include "txn_log.h"
 
-#define DIRECTORY  "/pauses"
 #define TICK_MS    2000 /* of the servers */
 #define MS         1000000LL
 #define TIMEOUT_MS 4000
@@ -93,10 +92,8 @@ static bool waits(int i)
 
 static void start_all(const struct server *server)
 {
-    static int number;
-
     for (int i = 0; i < SLEEPERS; i++) {
-        const char *path = textf(DIRECTORY "/%d", ++number);
+        const char *path = new_path();
         char *argv[] = { "/proc/self/exe", (char *)textf("%d", i),
                          (char *)server_hosts(server), (char *)path, NULL };
 
@@ -264,8 +261,8 @@ int main(int argc, char **argv)
 {
     if (argc == 4)
         sleeper_main(argv);
-    int rc = run_with_cluster(&(struct cluster_opts){ 0 }, DIRECTORY, &cluster,
-                              open_rival, close_rival);
+    int rc = run_with_cluster(&(struct cluster_opts){ 0 }, &cluster, open_rival,
+                              close_rival);
     free(samples);
     return rc;
 }

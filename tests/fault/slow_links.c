@@ -11,7 +11,6 @@
 
 #define TIMEOUT_MS 4000 /* T */
 #define HOLDERS    2    /* in each row */
-#define DIRECTORY  "/slow"
 /* A machine that was late by more is not judged. */
 #define LATE_MS (TIMEOUT_MS / 80)
 
@@ -65,16 +64,6 @@ static struct cluster *cluster;
 static atomic_bool turned;
 static int64_t last_ms;   /* it asked */
 static int64_t latest_ms; /* lateness of the machine between questions */
-
-static void open_row(struct row *r, const struct server *follower)
-{
-    static int number;
-
-    ok(proxy_start(server_hosts(follower), &r->proxy));
-    for (int i = 0; i < HOLDERS; i++)
-        holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
-                    textf(DIRECTORY "/%d", ++number));
-}
 
 static void slow_down(struct row *r)
 {
@@ -137,7 +126,11 @@ static void hold_rows(struct row *some, size_t count, bool turn)
     latest_ms = last_ms = 0;
     atomic_store(&turned, !turn);
     for (struct row *r = rows; r < end; r++) {
-        open_row(r, cluster_server(cluster, cast.follower));
+        ok(proxy_start(server_hosts(cluster_server(cluster, cast.follower)),
+                       &r->proxy));
+        for (int i = 0; i < HOLDERS; i++)
+            holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
+                        new_path());
         if (!turn)
             slow_down(r);
     }
@@ -183,6 +176,5 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
 
 int main(void)
 {
-    return run_with_cluster(&(struct cluster_opts){ 0 }, DIRECTORY, &cluster,
-                            NULL, NULL);
+    return run_with_cluster(&(struct cluster_opts){ 0 }, &cluster, NULL, NULL);
 }
