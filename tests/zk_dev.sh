@@ -5,8 +5,7 @@
 set -eu
 zk_dev=$(realpath "$1")
 lockctl=$(realpath "$2")
-java=$(command -v java || true)
-[ -n "$java" ] && [ -e /usr/share/java/zookeeper.jar ] || exit 77
+command -v java >/dev/null && [ -e /usr/share/java/zookeeper.jar ] || exit 77
 
 dir=$(mktemp -d "${TMPDIR:-/tmp}/zkrecipes-test-XXXXXX")
 trap '"$zk_dev" down --dir "$dir/zk" >/dev/null 2>&1; rm -rf "$dir"' EXIT

@@ -39,7 +39,7 @@ struct call {
     const char *name;
     int64_t limit_ms;
     bool begins_before; /* it waits for a holder when the fault comes */
-    void (*prepare)(struct attempt *a); /* before the fault */
+    void (*prepare)(struct attempt *a); /* before the fault, or NULL */
     int (*run)(struct attempt *a);
 };
 
@@ -145,8 +145,6 @@ CALL(break_it, zkr_participants_break(a->session, zkr_grant_node(a->grant),
 
 /* -- sessions ------------------------------------------------------------- */
 
-PREPARE(with_nothing, (void)a)
-
 PREPARE(with_session, a->own = calls_session(a->hosts))
 
 CALL(open_it,
@@ -179,7 +177,7 @@ static const struct call calls[] = {
     { "revoke", REPLY_MS, false, with_grant, revoke_it },
     { "break", DEADLINE_MS, false, with_grant, break_it },
     { "what does not wait", 0, false, with_grant, nothing_that_waits },
-    { "open a session", CONNECT_MS + 500, false, with_nothing, open_it },
+    { "open a session", CONNECT_MS + 500, false, NULL, open_it },
     { "close a session", CLOSE_MS, false, with_session, close_it },
 };
 
@@ -344,7 +342,8 @@ static void suffer(const struct outage *o)
 
         *a = (struct attempt){ .session = s, .hosts = hosts };
         PRINT(a->path, "%s", new_path());
-        calls[i].prepare(a);
+        if (calls[i].prepare != NULL)
+            calls[i].prepare(a);
     }
     watch = stopwatch_start();
     begin(true);

@@ -43,11 +43,6 @@ void holder_acquire(struct holder *h)
     ok(zkr_mutex_acquire_async(h->mutex, -1, on_acquired, h, NULL));
 }
 
-void holder_await(struct holder *h)
-{
-    assert_true(COMES(h->grant != NULL, HEALTHY_MS));
-}
-
 /* The session is closed first, because the close delivers the last
  * callbacks. */
 void holder_close(struct holder *h)

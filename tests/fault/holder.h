@@ -42,9 +42,8 @@ struct holder {
 void holder_open(struct holder *h, const char *hosts, uint32_t timeout_ms,
                  const char *path);
 bool is_connected(zkr_session *s);
-/* Begin to acquire; wait for the grant. */
+/* Begin to acquire. */
 void holder_acquire(struct holder *h);
-void holder_await(struct holder *h);
 /* Nothing may be under way any more. */
 void holder_close(struct holder *h);
 

@@ -361,14 +361,14 @@ static void open_all(const struct kind *kind, const struct cast *cast)
     }
     for (int i = 0; i < HOLDERS && !kind->acquires; i++) {
         holder_acquire(&holders[i]);
-        holder_await(&holders[i]);
+        AWAIT(holders[i].grant != NULL);
         sleep_ms(random_between(0, 300)); /* their beats are apart */
     }
     if (kind->writer) { /* it holds a lock of its own, and writes in its turn */
         writer.beacon = BEACON;
         holder_open(&writer, server_hosts(witness), TIMEOUT_MS, new_path());
         holder_acquire(&writer);
-        holder_await(&writer);
+        AWAIT(writer.grant != NULL);
     }
     if (kind->beacon) { /* it is written for a session timeout, nine times */
         int32_t version = stat_of(BEACON).version + 9;

@@ -56,8 +56,6 @@ static void acquire_and_cancel(zkr_mutex *m, int pause_us)
 
 static void claim_many(zkr_mutex *held, zkr_mutex *available, int count)
 {
-    zkr_grant *none = NULL;
-
     for (int i = 0; i < count; i++) {
         switch (i % 4) {
         case 0:
@@ -67,7 +65,7 @@ static void claim_many(zkr_mutex *held, zkr_mutex *available, int count)
             acquire_and_cancel(available, i % 1500);
             break;
         case 2:
-            assert_int_equal(zkr_mutex_acquire(held, 1 + i % 3, &none),
+            assert_int_equal(zkr_mutex_acquire(held, 1 + i % 3, &nil),
                              ZKR_ETIMEDOUT);
             break;
         default:
@@ -168,9 +166,9 @@ static void drain(zkr_grant *g, int64_t *worst_ms)
 TEST(a_release_wakes_one_of_fifty)
 {
     int queues = number_from("ZKR_QUEUES", SMOKE_QUEUES);
-    zkr_session *first = open_session();
+    AUTO(session) first = open_session();
     const char *path = new_path();
-    zkr_mutex *holder = new_mutex(first, path);
+    AUTO(mutex) holder = new_mutex(first, path);
     int64_t worst_ms = 0;
     long deletes = WAITERS;
     long lists = 0;
@@ -204,7 +202,5 @@ TEST(a_release_wakes_one_of_fifty)
         zkr_mutex_free(mutexes[i]);
         close_session(sessions[i]);
     }
-    zkr_mutex_free(holder);
-    close_session(first);
     proxy_stop(proxy);
 }

@@ -323,13 +323,12 @@ static void its_answer_is_lost_twice(void)
     passes_on();
 }
 
-static void swallow_many(const char *what, void (*const kinds[])(void),
-                         int kind_count)
+static void swallow_many(const char *what, void (*const kinds[5])(void))
 {
     int count = number_from("ZKR_REPLIES", SMOKE_REPLIES);
 
     for (int i = 0; i < count; i++)
-        kinds[i % kind_count]();
+        kinds[i % 5]();
     sleep_ms(4000); /* a node that is there now would stay */
     assert_int_equal(count_children(path), 0);
     /* Each request was carried out, so none had to be sent again. */
@@ -343,7 +342,7 @@ TEST(swallowed_answers_to_creates_leave_nothing)
         the_caller_has_left, the_claim_is_cancelled
     };
 
-    swallow_many("answers to creates swallowed", kinds, 5);
+    swallow_many("answers to creates swallowed", kinds);
     assert_true(given_up > 0);
 }
 
@@ -354,7 +353,7 @@ TEST(swallowed_answers_to_deletes_leave_nothing)
         it_is_acquired_again_at_once, its_answer_is_lost_twice
     };
 
-    swallow_many("answers to deletes swallowed", kinds, 5);
+    swallow_many("answers to deletes swallowed", kinds);
 }
 
 /* -- holders whose sessions end ------------------------------------------- */

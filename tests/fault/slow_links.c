@@ -143,7 +143,7 @@ static void hold_rows(struct row *some, size_t count, bool turn)
     }
     for (struct row *r = rows; r < end; r++) {
         for (int i = 0; i < HOLDERS; i++)
-            holder_await(&r->holders[i]);
+            AWAIT(r->holders[i].grant != NULL);
         r->waited_ms = now_ms() - began;
     }
     sleep_ms(turn ? TIMEOUT_MS : 0);

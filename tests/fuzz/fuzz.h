@@ -54,6 +54,9 @@ static inline uint64_t fuzz_number(struct fuzz_input *in, size_t width)
     return value;
 }
 
+/* Of all who stand in a queue: the unfair mutex has none. */
+#define FUZZ_QUEUED (ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER))
+
 /* Reads names as a server might list them. */
 #define FUZZ_NAMES 64
 

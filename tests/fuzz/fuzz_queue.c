@@ -6,9 +6,6 @@
 #include "protocol/node_name.h"
 #include "protocol/queue.h"
 
-/* Of all who stand in a queue: the unfair mutex has none. */
-static const uint32_t markers =
-    ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER);
 static const char *self; /* NULL: the queue of an observer */
 static int64_t own_seq;
 
@@ -32,7 +29,7 @@ static bool nearest(const struct fuzz_names *list, bool exclusive,
     for (size_t i = 0; i < list->count; i++) {
         struct zkr__contender c = { .name = list->names[i] };
 
-        c.kind = zkr__node_name_parse(c.name, markers, &c.seq);
+        c.kind = zkr__node_name_parse(c.name, FUZZ_QUEUED, &c.seq);
         if (c.kind == ZKR__FOREIGN ||
             (self != NULL && (strcmp(c.name, self) == 0 || c.seq > own_seq)) ||
             (exclusive && c.kind != ZKR__EXCLUSIVE))
@@ -68,8 +65,8 @@ static void check_all_there(const struct zkr__queue *queue,
 {
     for (size_t i = 0; i < list->count; i++) {
         int64_t seq;
-        bool contends =
-            zkr__node_name_parse(list->names[i], markers, &seq) != ZKR__FOREIGN;
+        bool contends = zkr__node_name_parse(list->names[i], FUZZ_QUEUED,
+                                             &seq) != ZKR__FOREIGN;
         size_t at = zkr__queue_find(queue, list->names[i]);
 
         CHECK((at != ZKR__NOBODY) == contends);
@@ -104,12 +101,12 @@ static void check_queue(const struct fuzz_names *list)
     size_t at = ZKR__NOBODY;
 
     own_seq = INT64_MAX;
-    CHECK(zkr__queue_parse(&queue, list->names, list->count, markers) ==
+    CHECK(zkr__queue_parse(&queue, list->names, list->count, FUZZ_QUEUED) ==
           ZKR_OK);
     check_all_there(&queue, list);
     if (self != NULL) {
         at = zkr__queue_find(&queue, self);
-        (void)zkr__node_name_parse(self, markers, &own_seq);
+        (void)zkr__node_name_parse(self, FUZZ_QUEUED, &own_seq);
     }
     if (self == NULL || at != ZKR__NOBODY) {
         check_wait(&queue, at, list, false);

@@ -52,10 +52,6 @@ static void check_waits(void)
     }
 }
 
-/* Of all who stand in a queue: the unfair mutex has none. */
-static const uint32_t queued =
-    ZKR__ALL_MARKERS & ~ZKR__MARKER_BIT(ZKR__UNFAIR_HOLDER);
-
 /* A claim of that recipe, with the node of `p`, watches the node that the
  * roster says. The partners of a downgrade leave each other out. */
 static void check_watched(const struct zkr_participant *p,
@@ -105,7 +101,7 @@ static uint32_t markers_seen(void)
                 seen |= ZKR__MARKER_BIT(k);
         }
     }
-    return seen & queued;
+    return seen & FUZZ_QUEUED;
 }
 
 /* Compares each contender with the rule of its kind, for all markers of the
@@ -124,7 +120,7 @@ static void check_all_watched(void)
 
         if (p->kind == ZKR_PARTICIPANT_FOREIGN || is(p, ZKR__UNFAIR_NAME))
             continue;
-        check_watched(p, recipe, queued);
+        check_watched(p, recipe, FUZZ_QUEUED);
         if ((seen & ~recipe->markers) == 0)
             check_watched(p, recipe, recipe->markers);
         if ((seen & ~zkr__mutex_recipe.markers) == 0)

@@ -105,41 +105,20 @@ void resource_close(struct resource *r)
     zkr_fence_free(r->fence);
 }
 
-int64_t resource_read(const struct resource *r)
-{
-    int64_t value = 0; /* of a counter that is still empty */
-
-    if (pread(r->counter, &value, sizeof(value), 0) < 0)
-        die("counter");
-    return value;
-}
-
-void resource_write(const struct resource *r, int64_t value)
-{
-    if (pwrite(r->counter, &value, sizeof(value), 0) != sizeof(value))
-        die("counter");
-}
-
 /* A lock of fcntl belongs to the process: this one is between its threads. */
 static pthread_mutex_t threads = PTHREAD_MUTEX_INITIALIZER;
-
-static void lock_store(const struct resource *r, short type)
-{
-    struct flock whole = { .l_type = type, .l_whence = SEEK_SET };
-
-    if (fcntl(r->store, F_SETLKW, &whole) != 0)
-        die("fcntl");
-}
 
 /* As rwlock.h asks of a resource. */
 bool resource_access(const struct resource *r, bool writes, int64_t token,
                      uint64_t handoff)
 {
     const struct judge_access access = { .shared = !writes, .token = token };
+    struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
     int rc = ZKR_OK;
 
     pthread_mutex_lock(&threads);
-    lock_store(r, F_WRLCK);
+    if (fcntl(r->store, F_SETLKW, &whole) != 0)
+        die("fcntl");
     if (r->fence != NULL)
         rc = writes ? zkr_fence_accept(r->fence, token, handoff)
                     : zkr_fence_accept_shared(r->fence, token);
@@ -149,7 +128,9 @@ bool resource_access(const struct resource *r, bool writes, int64_t token,
         (lseek(r->store, 0, SEEK_END) < 0 ||
          write(r->store, &access, sizeof(access)) != sizeof(access)))
         die("store");
-    lock_store(r, F_UNLCK);
+    whole.l_type = F_UNLCK;
+    if (fcntl(r->store, F_SETLKW, &whole) != 0)
+        die("fcntl");
     pthread_mutex_unlock(&threads);
     return rc == ZKR_OK;
 }

@@ -106,9 +106,6 @@ struct resource {
 struct resource resource_open(const char *dir, int lock, bool fenced);
 void resource_close(struct resource *r);
 
-int64_t resource_read(const struct resource *r);
-void resource_write(const struct resource *r, int64_t value);
-
 /* Access the store with this token. Returns whether it was accepted. */
 bool resource_access(const struct resource *r, bool writes, int64_t token,
                      uint64_t handoff);

@@ -82,17 +82,6 @@ static const char *make_dir(const char *name)
     return dir;
 }
 
-/* For all children that are started from now on. */
-static void start_wall_clocks(void)
-{
-    const char *file = textf("%s/wall-clock", scratch);
-
-    days_of = map_file(file, WALL_CLOCK_PIDS);
-    if (setenv(WALL_CLOCK_FILE, file, 1) != 0 ||
-        setenv("LD_PRELOAD", beside("libsoak_clock.so"), 1) != 0)
-        die("wall clocks");
-}
-
 static int start_servers(void)
 {
     struct cluster_opts opts = { .tick_ms = SOAK_TICK_MS,
@@ -185,21 +174,6 @@ static int by_zxid(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The same transaction in several logs becomes one with several voters. */
-static void merge(struct events *e)
-{
-    size_t kept = 0;
-
-    qsort(e->all, e->count, sizeof(*e->all), by_zxid);
-    for (size_t i = 0; i < e->count; i++) {
-        if (kept > 0 && e->all[kept - 1].zxid == e->all[i].zxid)
-            e->all[kept - 1].voters |= e->all[i].voters;
-        else
-            e->all[kept++] = e->all[i];
-    }
-    e->count = kept;
-}
-
 /* A transaction is believed when two of the three have it: what a leader wrote
  * before it was cut off may never have been committed. */
 static void read_truth(const struct nemesis *n, struct history truth[LOCKS],
@@ -211,7 +185,18 @@ static void read_truth(const struct nemesis *n, struct history truth[LOCKS],
         events.voter = 1u << host;
         if (!txn_log_read(cluster_server(n->cluster, host), add_event, &events))
             die("transaction logs");
-        merge(&events);
+        /* The same transaction in several logs becomes one with several
+         * voters. */
+        struct event *all = events.all;
+        size_t kept = 0;
+        qsort(all, events.count, sizeof(*all), by_zxid);
+        for (size_t i = 0; i < events.count; i++) {
+            if (kept > 0 && all[kept - 1].zxid == all[i].zxid)
+                all[kept - 1].voters |= all[i].voters;
+            else
+                all[kept++] = all[i];
+        }
+        events.count = kept;
     }
     for (int i = 0; i < LOCKS; i++)
         truth[i].directory = lock_specs[i].path;
@@ -579,7 +564,11 @@ int main(void)
     if (!server_installed() || !cluster_permitted() || !start_scratch(&guard))
         return 77;
     set_seed();
-    start_wall_clocks();
+    const char *clocks = textf("%s/wall-clock", scratch);
+    days_of = map_file(clocks, WALL_CLOCK_PIDS);
+    if (setenv(WALL_CLOCK_FILE, clocks, 1) != 0 ||
+        setenv("LD_PRELOAD", beside("libsoak_clock.so"), 1) != 0)
+        die("wall clocks");
     int rc = start_servers();
     if (rc == SERVER_OK && proxy_start(all_hosts, &proxy) == 0) {
         good = soak(test_number("ZKR_SOAK_SECONDS", -1));

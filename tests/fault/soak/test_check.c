@@ -52,15 +52,16 @@ static void assert_broken(const struct verdict *expected)
     assert_int_equal(verdict.orphans, expected->orphans);
 }
 
-#define BREAKS(...) assert_broken(&(struct verdict){ __VA_ARGS__ })
-
 /* -- histories */
 
 /* clang-format off */
 
 /* A node of that session, with its token, begin and end in ms. */
-#define A(name, token, begin, end) { name, ALICE, token, begin, end, false }
-#define B(name, token, begin, end) { name, BOB, token, begin, end, false }
+#define OF(session, name, token, begin, end, by_session) \
+    { name, session, token, (end) == INT64_MAX ? INT64_MAX : (token) + 1, \
+      begin, end, by_session }
+#define A(name, token, begin, end) OF(ALICE, name, token, begin, end, false)
+#define B(name, token, begin, end) OF(BOB, name, token, begin, end, false)
 /* A grant of that run to write, or to read, with its token, begin and end;
  * whose lease ends then; that was handed on. */
 #define W(run, token, begin, end) { run, false, token, begin, end, LEASE_MS, 0 }
@@ -74,12 +75,7 @@ static void assert_broken(const struct verdict *expected)
 static const struct row {
     const char *name;
     int lock;
-    struct {
-        const char *name;
-        int64_t owner, token;
-        int64_t begin_ms, end_ms; /* INT64_MAX: it stays */
-        bool by_session;
-    } lives[3]; /* up to the first without a name */
+    struct life lives[3]; /* up to the first without a name */
     struct {
         int run;
         bool reads;
@@ -112,7 +108,7 @@ static const struct row {
       .expected = { BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 } },
     /* Alice sleeps through the end of her session; her lease ended before. */
     { "a claim ends with its lease", MUTEX,
-      { { "lock-1", ALICE, 10, 995, 1101, true },
+      { OF(ALICE, "lock-1", 10, 995, 1101, true),
         B("lock-2", 20, 1000, 1201) },
       { L(0, 10, 1000, 1300, 1090), W(1, 20, 1102, 1200) },
       .expected.margin_ms = 10 },
@@ -211,21 +207,8 @@ TEST_ROWS(history, rows, row)
     struct history *h = &truth[row->lock];
     long grants = 0;
 
-    while (h->count < COUNT(row->lives) && row->lives[h->count].name != NULL) {
-        size_t i = h->count;
-        bool stays = row->lives[i].end_ms == INT64_MAX;
-        struct life life = {
-            .owner = row->lives[i].owner,
-            .begin = row->lives[i].token,
-            .end = stays ? INT64_MAX : row->lives[i].token + 1,
-            .begin_ms = row->lives[i].begin_ms,
-            .end_ms = row->lives[i].end_ms,
-            .by_session = row->lives[i].by_session,
-        };
-
-        PRINT(life.name, "%s", row->lives[i].name);
-        PUSH(h->lives, h->count, life);
-    }
+    for (size_t i = 0; i < COUNT(row->lives) && row->lives[i].owner != 0; i++)
+        PUSH(h->lives, h->count, row->lives[i]);
     for (size_t i = 0; i < COUNT(row->grants) && row->grants[i].token != 0;
          i++, grants++) {
         int64_t begin = row->grants[i].begin, end = row->grants[i].end;
@@ -269,7 +252,7 @@ TEST(a_store_accepts_what_is_stale)
 
     evidence.accepted[MUTEX] = accepted;
     evidence.accepted_count[MUTEX] = 3;
-    BREAKS(BROKEN(STALE) = 1);
+    assert_broken(&(struct verdict){ BROKEN(STALE) = 1 });
 }
 
 TEST(two_write_the_same)
@@ -284,7 +267,7 @@ TEST(two_write_the_same)
     evidence_add(&evidence, 0, first, 2);
     evidence_add(&evidence, 1, second, 2);
     evidence_add(&evidence, 2, other, 2);
-    BREAKS(.lost_updates = 1);
+    assert_broken(&(struct verdict){ .lost_updates = 1 });
 }
 
 /* The store itself */
