@@ -68,7 +68,6 @@ void holder_ask(const struct holder *h, struct belief *b)
     if (b->granted == 0)
         b->granted = now;
     now = boot_ns();
-    b->asked++;
     if (zkr_grant_check(g) == ZKR_OK)
         believe(b, LAST_YES, now);
     else

@@ -23,8 +23,7 @@ struct belief {
     _Atomic int64_t granted;      /* when the grant was seen */
     _Atomic int64_t at[INSTANTS]; /* LAST_YES: zkr_grant_check() was called, and
                                      said so; CLAIMED_END: the latest */
-    atomic_long asked;
-    atomic_long unsure; /* answers that were not yes */
+    atomic_long unsure;           /* answers that were not yes */
 };
 
 struct holder {
@@ -50,8 +49,7 @@ void holder_close(struct holder *h);
 /* Asks it for the lease, if it was granted the lock in its first session. */
 void holder_ask(const struct holder *h, struct belief *b);
 
-/* A thread that calls this every millisecond, or every other that it is late,
- * and its end. */
+/* A thread that calls this every millisecond, and its end. */
 void asking_start(void (*ask)(void));
 void asking_stop(void);
 

@@ -99,9 +99,8 @@ static int start_servers(void)
     return rc;
 }
 
-/* -- the outcome ---------------------------------------------------------- */
+/* -- the outcome, by journals, resources and the logs of the servers ------ */
 
-/* It is computed from journals, resources and the logs of the servers. */
 struct outcome {
     double seconds;
     struct verdict verdict;
