@@ -14,8 +14,6 @@
 #include "test.h"
 #include "wait.h"
 
-enum { END_MS = 60000 };
-
 void nemesis_note(const struct nemesis *n, char kind, int64_t a, int64_t b)
 {
     journal_write(n->journal, kind, a, b, 0);
@@ -50,7 +48,7 @@ static void client_kill(struct nemesis *n, int worker)
 
 int clients_finish(struct nemesis *n)
 {
-    int64_t end = now_ms() + END_MS;
+    int64_t end = now_ms() + HEALTHY_MS;
     int stuck = 0;
 
     atomic_store(&n->board->stop, true);
