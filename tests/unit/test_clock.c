@@ -120,135 +120,18 @@ static void on_other_time(struct zkr__timer *timer)
 {
 }
 
-static struct {
-    struct zkr__timers timers;
-    struct zkr__timer t[7];
-} f;
-
-static int setup(void)
-{
-    memset(&f, 0, sizeof(f));
-    return 0;
-}
-
-FIXTURE(setup, NULL)
-
-/* Seven timers at 10, 20, ... 70, armed in a mixed order. */
-static void arm_all(void)
-{
-    static const size_t order[] = { 3, 0, 5, 1, 6, 2, 4 };
-
-    (void)setup();
-    for (size_t i = 0; i < COUNT(order); i++)
-        zkr__timer_arm(&f.timers, &f.t[order[i]], 10 * (int64_t)(order[i] + 1),
-                       on_time);
-}
-
-static void assert_none_is_left(void)
-{
-    assert_null(zkr__timers_pop(&f.timers, INT64_MAX));
-    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
-}
-
-/* All armed timers are popped in order, except the one that is left out. */
-static void assert_pops_all_but(size_t left_out)
-{
-    for (size_t i = 0; i < COUNT(f.t); i++) {
-        if (i == left_out)
-            continue;
-        assert_int_equal(zkr__timers_next(&f.timers), f.t[i].instant);
-        assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[i]);
-        assert_false(zkr__timer_is_armed(&f.t[i]));
-    }
-    assert_none_is_left();
-}
-
-TEST(timer_is_due_at_its_instant_and_not_before)
-{
-    zkr__timer_arm(&f.timers, &f.t[0], 100, on_time);
-    assert_int_equal(zkr__timers_next(&f.timers), 100);
-    assert_null(zkr__timers_pop(&f.timers, 99));
-    assert_true(zkr__timer_is_armed(&f.t[0]));
-    assert_ptr_equal(zkr__timers_pop(&f.timers, 100), &f.t[0]);
-    assert_false(zkr__timer_is_armed(&f.t[0]));
-}
-
-TEST(all_of_seven_come_in_order_and_each_can_be_disarmed)
-{
-    assert_none_is_left();
-    arm_all();
-    assert_pops_all_but(SIZE_MAX);
-    for (size_t i = 0; i < COUNT(f.t); i++) { /* first, middle and last */
-        arm_all();
-        zkr__timer_disarm(&f.timers, &f.t[i]);
-        assert_false(zkr__timer_is_armed(&f.t[i]));
-        assert_pops_all_but(i);
-    }
-}
-
-/* After a pop the heap has grown in depth. */
-TEST(each_can_be_disarmed_after_a_pop)
-{
-    for (size_t i = 1; i < COUNT(f.t); i++) {
-        arm_all();
-        assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
-        zkr__timer_disarm(&f.timers, &f.t[i]);
-        zkr__timer_arm(&f.timers, &f.t[0], 10, on_time);
-        assert_pops_all_but(i);
-    }
-}
-
-TEST(disarming_what_is_not_armed_is_harmless)
-{
-    struct zkr__timer never = { 0 };
-
-    arm_all();
-    zkr__timer_disarm(&f.timers, &never);
-    zkr__timer_disarm(&f.timers, &f.t[2]);
-    zkr__timer_disarm(&f.timers, &f.t[2]);
-    assert_pops_all_but(2);
-    zkr__timer_disarm(&f.timers, &f.t[0]);
-    assert_int_equal(zkr__timers_next(&f.timers), ZKR__NEVER);
-}
-
-TEST(timer_can_be_armed_again)
-{
-    arm_all();
-    assert_ptr_equal(zkr__timers_pop(&f.timers, 10), &f.t[0]);
-    zkr__timer_arm(&f.timers, &f.t[0], 65, on_other_time);
-    zkr__timer_disarm(&f.timers, &f.t[6]);
-    zkr__timer_arm(&f.timers, &f.t[6], 5, on_time);
-    assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[6]);
-    for (size_t i = 1; i < 6; i++)
-        assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[i]);
-    assert_ptr_equal(zkr__timers_pop(&f.timers, 1000), &f.t[0]);
-    assert_ptr_equal(f.t[0].fn, on_other_time);
-    assert_int_equal(f.t[0].instant, 65);
-    assert_null(zkr__timers_pop(&f.timers, 1000));
-}
-
-TEST(all_of_one_instant_come)
-{
-    size_t popped = 0;
-
-    for (size_t i = 0; i < COUNT(f.t); i++)
-        zkr__timer_arm(&f.timers, &f.t[i], 50, on_time);
-    while (zkr__timers_pop(&f.timers, 50) != NULL)
-        popped++;
-    assert_int_equal(popped, COUNT(f.t));
-    for (size_t i = 0; i < COUNT(f.t); i++)
-        assert_false(zkr__timer_is_armed(&f.t[i]));
-}
-
 TEST(extreme_instants_are_in_order)
 {
     static const int64_t instants[] = { INT64_MAX, 0, INT64_MIN, INT64_MAX - 1,
                                         -1 };
     static const size_t order[] = { 2, 4, 1, 3, 0 };
+    struct zkr__timers timers = { NULL };
+    struct zkr__timer t[COUNT(instants)] = { { 0 } };
+
     for (size_t i = 0; i < COUNT(instants); i++)
-        zkr__timer_arm(&f.timers, &f.t[i], instants[i], on_time);
+        zkr__timer_arm(&timers, &t[i], instants[i], on_time);
     for (size_t i = 0; i < COUNT(order); i++)
-        assert_ptr_equal(zkr__timers_pop(&f.timers, INT64_MAX), &f.t[order[i]]);
+        assert_ptr_equal(zkr__timers_pop(&timers, INT64_MAX), &t[order[i]]);
 }
 
 /* The model is the sorted list of the instants of all armed timers. Timers of
@@ -271,45 +154,66 @@ static void model_remove(struct model *m, int64_t instant)
         m->sorted[i] = m->sorted[i + 1];
 }
 
-TEST(ten_thousand_operations_agree_with_a_sorted_array)
+static void model_add(struct model *m, int64_t instant)
+{
+    size_t at = m->count++;
+
+    for (; at > 0 && m->sorted[at - 1] > instant; at--)
+        m->sorted[at] = m->sorted[at - 1];
+    m->sorted[at] = instant;
+}
+
+/* A timer of an odd instant has the other function. */
+static void pops_the_first(struct zkr__timers *timers, struct model *m,
+                           int64_t now)
+{
+    const struct zkr__timer *popped = zkr__timers_pop(timers, now);
+
+    assert_non_null(popped);
+    assert_false(zkr__timer_is_armed(popped));
+    assert_int_equal(popped->instant, m->sorted[0]);
+    assert_ptr_equal(popped->fn,
+                     popped->instant % 2 == 0 ? on_time : on_other_time);
+    model_remove(m, popped->instant);
+}
+
+TEST(thirty_thousand_operations_agree_with_a_sorted_array)
 {
     struct zkr__timers timers = { NULL };
     struct zkr__timer t[TIMERS] = { { 0 } };
     struct model model = { .count = 0 };
     uint64_t random = UINT64_C(0x7155);
-    size_t pops = 0;
-    for (size_t i = 0; i < 10000; i++) {
+    size_t pops = 0, in_time = 0, again = 0;
+
+    for (size_t i = 0; i < 30000; i++) {
         struct zkr__timer *timer = &t[unit_random(&random) % TIMERS];
-        int64_t instant = (int64_t)(unit_random(&random) % 1000);
+        int64_t instant = (int64_t)(unit_random(&random) % 200);
 
         if (unit_random(&random) % 4 == 0) {
-            struct zkr__timer *popped = zkr__timers_pop(&timers, instant);
-
-            assert_int_equal(popped != NULL,
-                             model.count > 0 && model.sorted[0] <= instant);
-            if (popped != NULL) {
-                assert_false(zkr__timer_is_armed(popped));
-                assert_int_equal(popped->instant, model.sorted[0]);
-                model_remove(&model, popped->instant);
+            if (model.count == 0 || model.sorted[0] > instant) {
+                assert_null(zkr__timers_pop(&timers, instant));
+            } else {
+                in_time += model.sorted[0] == instant;
+                pops_the_first(&timers, &model, instant);
                 pops++;
             }
         } else if (zkr__timer_is_armed(timer)) {
             model_remove(&model, timer->instant);
             zkr__timer_disarm(&timers, timer);
+            assert_false(zkr__timer_is_armed(timer));
         } else {
-            size_t at = model.count++;
-
-            for (; at > 0 && model.sorted[at - 1] > instant; at--)
-                model.sorted[at] = model.sorted[at - 1];
-            model.sorted[at] = instant;
-            zkr__timer_arm(&timers, timer, instant, on_time);
+            again += timer->fn != NULL;
+            zkr__timer_disarm(&timers, timer); /* which is harmless */
+            model_add(&model, instant);
+            zkr__timer_arm(&timers, timer, instant,
+                           instant % 2 == 0 ? on_time : on_other_time);
+            assert_true(zkr__timer_is_armed(timer));
         }
         assert_int_equal(zkr__timers_next(&timers),
                          model.count > 0 ? model.sorted[0] : ZKR__NEVER);
     }
-    assert_true(pops > 500);
-    for (; model.count > 0; model_remove(&model, model.sorted[0]))
-        assert_int_equal(zkr__timers_pop(&timers, INT64_MAX)->instant,
-                         model.sorted[0]);
+    assert_true(pops > 500 && in_time > 10 && again > 500);
+    while (model.count > 0)
+        pops_the_first(&timers, &model, INT64_MAX);
     assert_null(zkr__timers_pop(&timers, INT64_MAX));
 }

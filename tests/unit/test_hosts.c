@@ -21,6 +21,8 @@ static struct zkr__hosts parse(const char *text, const char *chroot)
     return hosts;
 }
 
+/* The client, which splits at the last colon and looks the rest up as it is,
+ * gets no brackets. */
 TEST(good_lists_are_split)
 {
     static const struct {
@@ -28,28 +30,37 @@ TEST(good_lists_are_split)
         const char *chroot_arg;
         const char *servers;
         const char *chroot;
+        const char *plain; /* NULL: the same as the servers */
     } rows[] = {
-        { "a:1", NULL, "a:1", "" },
+        { "a:1", NULL, "a:1", "", NULL },
         /* Regression: Java and kazoo take this port, too. */
-        { "a", NULL, "a:2181", "" },
-        { "a,b:1,c/app", NULL, "a:2181,b:1,c:2181", "/app" },
-        { "zk://[::1],a", "/app", "[::1]:2181,a:2181", "/app" },
-        { "a:65535", NULL, "a:65535", "" },
-        { "a:02181", NULL, "a:02181", "" },
-        { "a:2181,b:2182,c:2183", NULL, "a:2181,b:2182,c:2183", "" },
-        { "10.0.0.1:2181", NULL, "10.0.0.1:2181", "" },
-        { "::1:2181", NULL, "::1:2181", "" },
-        { "[::1]:2181/app", NULL, "[::1]:2181", "/app" },
-        { "a:1/app", NULL, "a:1", "/app" },
-        { "a:1,b:2/app/eu", NULL, "a:1,b:2", "/app/eu" },
-        { "a:1/", NULL, "a:1", "" },
-        { "a:1", "/app", "a:1", "/app" },
-        { "a:1,b:2", "/app/eu", "a:1,b:2", "/app/eu" },
-        { "a:1", "/", "a:1", "" },
-        { "zk://a:1", NULL, "a:1", "" },
-        { "zk://a:1", "/app", "a:1", "/app" },
-        { "zk://a:1,[::1]:2/app/eu", NULL, "a:1,[::1]:2", "/app/eu" },
-        { "zk://a:1/app@b", NULL, "a:1", "/app@b" },
+        { "a", NULL, "a:2181", "", NULL },
+        { "a,b:1,c/app", NULL, "a:2181,b:1,c:2181", "/app", NULL },
+        { "zk://[::1],a", "/app", "[::1]:2181,a:2181", "/app",
+          "::1:2181,a:2181" },
+        { "a:65535", NULL, "a:65535", "", NULL },
+        { "a:02181", NULL, "a:02181", "", NULL },
+        { "a:2181,b:2182,c:2183", NULL, "a:2181,b:2182,c:2183", "", NULL },
+        { "10.0.0.1:2181", NULL, "10.0.0.1:2181", "", NULL },
+        { "::1:2181", NULL, "::1:2181", "", NULL },
+        { "[::1]:2181/app", NULL, "[::1]:2181", "/app", "::1:2181" },
+        { "[::ffff:10.0.0.1]:1", NULL, "[::ffff:10.0.0.1]:1", "",
+          "::ffff:10.0.0.1:1" },
+        { "[fe80::1%eth0]:1", NULL, "[fe80::1%eth0]:1", "", "fe80::1%eth0:1" },
+        { "[2001:db8::1]:2181,b:1,[::1]", NULL,
+          "[2001:db8::1]:2181,b:1,[::1]:2181", "",
+          "2001:db8::1:2181,b:1,::1:2181" },
+        { "a:1/app", NULL, "a:1", "/app", NULL },
+        { "a:1,b:2/app/eu", NULL, "a:1,b:2", "/app/eu", NULL },
+        { "a:1/", NULL, "a:1", "", NULL },
+        { "a:1", "/app", "a:1", "/app", NULL },
+        { "a:1,b:2", "/app/eu", "a:1,b:2", "/app/eu", NULL },
+        { "a:1", "/", "a:1", "", NULL },
+        { "zk://a:1", NULL, "a:1", "", NULL },
+        { "zk://a:1", "/app", "a:1", "/app", NULL },
+        { "zk://a:1,[::1]:2/app/eu", NULL, "a:1,[::1]:2", "/app/eu",
+          "a:1,::1:2" },
+        { "zk://a:1/app@b", NULL, "a:1", "/app@b", NULL },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -57,34 +68,13 @@ TEST(good_lists_are_split)
 
         assert_string_equal(hosts.servers, rows[i].servers);
         assert_string_equal(hosts.chroot, rows[i].chroot);
+        assert_string_equal(hosts.plain, rows[i].plain != NULL
+                                             ? rows[i].plain
+                                             : rows[i].servers);
         zkr__hosts_done(&hosts);
         assert_null(hosts.servers);
         assert_null(hosts.chroot);
         zkr__hosts_done(&hosts); /* nothing is freed twice */
-    }
-}
-
-/* The client splits at the last colon, and looks the rest up as it is. */
-TEST(the_client_gets_no_brackets)
-{
-    static const struct {
-        const char *text;
-        const char *plain;
-    } rows[] = {
-        { "a:1,b:2/app", "a:1,b:2" },
-        { "::1:2181", "::1:2181" },
-        { "[::1]:2181", "::1:2181" },
-        { "[::1]", "::1:2181" },
-        { "[::ffff:10.0.0.1]:1/app", "::ffff:10.0.0.1:1" },
-        { "[fe80::1%eth0]:1", "fe80::1%eth0:1" },
-        { "[2001:db8::1]:2181,b:1,[::1]:2", "2001:db8::1:2181,b:1,::1:2" },
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        struct zkr__hosts hosts = parse(rows[i].text, NULL);
-
-        assert_string_equal(hosts.plain, rows[i].plain);
-        zkr__hosts_done(&hosts);
     }
 }
 
@@ -289,43 +279,35 @@ WRAP(void, freeaddrinfo, (struct addrinfo * info))
     assert_ptr_equal(info, addresses);
 }
 
-static void assert_lists(const char *servers, const char *const lists[],
-                         size_t count)
+/* clang-format off */
+static const struct fronts {
+    const char *name;
+    unsigned names;
+    const char *lists[5]; /* the first is that of the user */
+} fronts[] = {
+    { "each name", 3, { "one:1,none:2,one:3", "none:2,one:3,one:1",
+                        "one:3,one:1,none:2" } },
+    { "each address of a name", 2,
+      { "one:1,three:2", "::1:2,three:2,one:1", "::2:2,three:2,one:1",
+        "::3:2,three:2,one:1" } },
+    { "one name with one address", 1, { "one:1" } },
+};
+/* clang-format on */
+
+TEST_ROWS(each_is_in_front_once, fronts, f)
 {
+    size_t count = 0;
+
+    while (f->lists[count] != NULL)
+        count++;
+    assert_int_equal(zkr__servers_count(f->lists[0]), f->names);
     for (unsigned number = 0; number < 2 * count; number++) {
         size_t some = 0;
-        AUTO(text) list = zkr__servers_rotated(servers, number, &some);
+        AUTO(text) list = zkr__servers_rotated(f->lists[0], number, &some);
 
         assert_int_equal(some, count);
-        assert_string_equal(list, lists[number % count]);
+        assert_string_equal(list, f->lists[number % count]);
     }
-}
-
-TEST(each_name_is_in_front_once)
-{
-    static const char *const lists[] = { "one:1,none:2,one:3",
-                                         "none:2,one:3,one:1",
-                                         "one:3,one:1,none:2" };
-
-    assert_lists(lists[0], lists, COUNT(lists));
-    assert_int_equal(zkr__servers_count(lists[0]), 3);
-}
-
-TEST(each_address_of_a_name_is_in_front_once)
-{
-    static const char *const lists[] = { "one:1,three:2", "::1:2,three:2,one:1",
-                                         "::2:2,three:2,one:1",
-                                         "::3:2,three:2,one:1" };
-
-    assert_lists(lists[0], lists, COUNT(lists));
-}
-
-TEST(one_name_with_one_address_is_one_list)
-{
-    static const char *const lists[] = { "one:1" };
-
-    assert_lists(lists[0], lists, COUNT(lists));
-    assert_int_equal(zkr__servers_count(lists[0]), 1);
 }
 
 /* Nobody has so many; but a list is a text of the user, and the fronts are an
