@@ -2,12 +2,12 @@
 /* A fake client in place of libzookeeper_mt: it connects and answers at once,
  * from a thread of its own, unless a test says otherwise. It knows one lock
  * node, of the lock "/lock". It serves tests that need a session but no server,
- * one session at a time. */
+ * one session at a time. And what such tests open on it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdatomic.h>
 
+#include "scope.h"
 #include "zk/zk.h"
 
 /* Resets everything to the initial state. Returns 0: it is a setup. */
@@ -70,3 +70,35 @@ enum { CLIENT_OTHERS = 2 };
 void client_shows(const char *const names[CLIENT_OTHERS], bool denied);
 /* The client shows a node that was created later. */
 void client_replaces_node(void);
+
+/* -- what tests open on it: an error fails the test ------------------------ */
+
+zkr_session *open_session(uint32_t flags);
+zkr_session *open_session_with(const struct zkr_session_opts *opts);
+void close_session(zkr_session *s);
+SCOPED(zkr_session, session, close_session)
+
+/* Waits until the session is in that state. */
+void await_state(zkr_session *s, enum zkr_session_state_kind state);
+
+zkr_mutex *new_mutex(zkr_session *s);
+zkr_grant *acquire(zkr_mutex *m);
+void give_back(zkr_grant *g);
+
+/* Variables of a test: a session with those flags, a mutex of it, its grant. */
+#define OPEN_MUTEX(s, m, flags)                                                \
+    AUTO(session) s = open_session(flags);                                     \
+    AUTO(mutex) m = new_mutex(s)
+#define OPEN_GRANT(s, m, g, flags)                                             \
+    OPEN_MUTEX(s, m, flags);                                                   \
+    AUTO(grant) g = acquire(m)
+
+/* An acquire that nobody waits for: how it ends is told on another thread. */
+struct outcome {
+    atomic_bool told;
+    int rc;
+    zkr_grant *grant;
+};
+
+void ask_for(zkr_mutex *m, struct outcome *o);
+zkr_grant *granted(struct outcome *o);

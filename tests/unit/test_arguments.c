@@ -7,7 +7,6 @@
 #include <zkrecipes/testing.h>
 
 #include "client.h"
-#include "opened.h"
 
 #define HOSTS "127.0.0.1:2181"
 

@@ -11,7 +11,6 @@
 #include "lock/claim.h"
 #include "lock/heartbeat.h"
 #include "lock/locks.h"
-#include "opened.h"
 #include "session/timer_thread.h"
 #include "session/watch.h"
 

@@ -6,7 +6,6 @@
 #include <zkrecipes/zhandle.h>
 
 #include "client.h"
-#include "opened.h"
 
 static zkr_session *s;
 

@@ -2,29 +2,183 @@
 /* Tests that make every call fail in turn, one alone and with others after it:
  * nothing stays open or allocated, an accepted token stays accepted, and the
  * next try succeeds. They cover code that reads files, calls the system, or
- * parses text. */
+ * parses text. The linker sends all calls of the library that may fail here
+ * (--wrap). */
 #include "unit.h"
 
 #include <jansson.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <zkrecipes/session.h>
 
 #include "base/error.h"
 #include "base/path.h"
 #include "base/thread.h"
-#include "failing.h"
 #include "fence_dir.h"
 #include "protocol/owner.h"
 #include "scope.h"
+#include "wait.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"
 #include "zk/probe.h"
+
+/* The calls are counted; the one with the number `next`, from 1, and those that
+ * follow it at the distance `apart` (0: none), fail with that errno. */
+static struct failing {
+    bool counts;
+    int calls;
+    int next; /* 0: none */
+    int apart;
+    int error;
+    const char *last; /* that has failed, or "nothing" */
+} failing;
+static long blocks; /* of memory, and address lists: that are not freed */
+
+static bool fails(const char *what)
+{
+    if (!failing.counts || ++failing.calls != failing.next)
+        return false;
+    failing.next = failing.apart == 0 ? 0 : failing.next + failing.apart;
+    failing.last = what;
+    errno = failing.error;
+    return true;
+}
+
+/* A call that returns `wrong` when it fails. */
+#define FAILING(type, name, wrong, parameters, ...)                            \
+    WRAP(type, name, parameters)                                               \
+    {                                                                          \
+        return fails(#name) ? (wrong) : __real_##name(__VA_ARGS__);            \
+    }
+
+/* -- memory ---------------------------------------------------------------- */
+
+static void *count(void *p)
+{
+    blocks += p != NULL;
+    return p;
+}
+
+#define ALLOCATING(type, name, parameters, ...)                                \
+    WRAP(type, name, parameters)                                               \
+    {                                                                          \
+        return fails(#name) ? NULL : count(__real_##name(__VA_ARGS__));        \
+    }
+
+ALLOCATING(void *, malloc, (size_t size), size)
+ALLOCATING(void *, calloc, (size_t n, size_t size), n, size)
+ALLOCATING(char *, strdup, (const char *text), text)
+ALLOCATING(char *, strndup, (const char *text, size_t len), text, len)
+
+/* In that case the contents of `text` must not be used. */
+int __wrap_asprintf(char **text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+    va_list args;
+
+    if (fails("asprintf")) {
+        *text = (char *)(uintptr_t)1;
+        return -1;
+    }
+    va_start(args, format);
+    int len = vasprintf(text, format, args);
+    va_end(args);
+    blocks += len >= 0;
+    return len;
+}
+
+WRAP(void, free, (void *p))
+{
+    blocks -= p != NULL;
+    __real_free(p);
+}
+
+/* -- descriptors ----------------------------------------------------------- */
+
+FAILING(int, open64, -1, (const char *path, int flags, ...), path, flags, 0666)
+FAILING(int, openat64, -1, (int at, const char *path, int flags, ...), at, path,
+        flags, 0666)
+FAILING(FILE *, fopen64, NULL, (const char *path, const char *mode), path, mode)
+FAILING(int, socket, -1, (int domain, int type, int protocol), domain, type,
+        protocol)
+
+/* The descriptor is closed all the same. */
+#define CLOSING(name, wrong, parameters, arg)                                  \
+    WRAP(int, name, parameters)                                                \
+    {                                                                          \
+        int rc = __real_##name(arg);                                           \
+                                                                               \
+        return fails(#name) ? (wrong) : rc;                                    \
+    }
+
+CLOSING(close, -1, (int fd), fd)
+CLOSING(fclose, EOF, (FILE * f), f)
+
+/* -- what is done with them ------------------------------------------------ */
+
+FAILING(ssize_t, read, -1, (int fd, void *data, size_t size), fd, data,
+        size > 7 ? 7 : size)
+
+/* It never takes all bytes at once. */
+FAILING(ssize_t, write, -1, (int fd, const void *data, size_t size), fd, data,
+        size > 7 ? 7 : size)
+FAILING(char *, fgets, NULL, (char *line, int size, FILE *f), line, size, f)
+
+/* Syncing is skipped: disks are slow, and no machine crashes here. */
+int __wrap_fsync(int fd);
+int __wrap_fsync(int fd)
+{
+    return fails("fsync") ? -1 : 0;
+}
+
+FAILING(int, flock, -1, (int fd, int how), fd, how)
+FAILING(int, fstat64, -1, (int fd, struct stat64 *s), fd, s)
+FAILING(int, fstatat64, -1,
+        (int at, const char *path, struct stat64 *s, int flags), at, path, s,
+        flags)
+FAILING(int, renameat, -1, (int from, const char *a, int to, const char *b),
+        from, a, to, b)
+FAILING(int, unlinkat, -1, (int at, const char *path, int flags), at, path,
+        flags)
+FAILING(int, connect, -1, (int fd, const struct sockaddr *to, socklen_t len),
+        fd, to, len)
+FAILING(int, poll, -1, (struct pollfd * fds, nfds_t n, int ms), fds, n, ms)
+FAILING(int, getsockopt, -1,
+        (int fd, int level, int name, void *value, socklen_t *len), fd, level,
+        name, value, len)
+
+/* -- the system ------------------------------------------------------------ */
+
+WRAP(int, getaddrinfo,
+     (const char *host, const char *port, const struct addrinfo *hints,
+      struct addrinfo **info))
+{
+    int rc = fails("getaddrinfo") ? EAI_SYSTEM
+                                  : __real_getaddrinfo(host, port, hints, info);
+
+    blocks += rc == 0;
+    return rc;
+}
+
+WRAP(void, freeaddrinfo, (struct addrinfo * info))
+{
+    blocks--;
+    __real_freeaddrinfo(info);
+}
+
+FAILING(int, gethostname, -1, (char *name, size_t size), name, size)
+
+/* -- each in turn ---------------------------------------------------------- */
 
 #define CALLS_MAX 400 /* more than any of them makes */
 
 static int teardown(void)
 {
-    (void)failing_stop();
+    failing.counts = false;
     return remove_dir();
 }
 
@@ -34,31 +188,33 @@ static void check(const char *what, int rc)
 {
     if (rc != ZKR_OK && rc != ZKR_ENOMEM && rc != ZKR_ESYSTEM)
         fail_msg("%s: %s, when %s fails: %s", what, zkr_strerror(rc),
-                 failing_last(), zkr_error_detail());
-    if (rc != ZKR_OK && strcmp(failing_last(), "nothing") == 0)
+                 failing.last, zkr_error_detail());
+    if (rc != ZKR_OK && strcmp(failing.last, "nothing") == 0)
         fail_msg("%s: %s, and nothing has failed", what, zkr_error_detail());
 }
 
 /* Repeats it until it makes fewer calls. */
 static void each_call(void (*run)(void), int apart, int error)
 {
-    int first = 0, calls;
+    int first = 0;
 
+    json_set_alloc_funcs(malloc, free); /* which the linker sends here */
     do {
-        int descriptors = failing_descriptors();
-        long blocks = failing_blocks();
+        int descriptors = count_fds();
+        long before = blocks;
 
         assert_true(++first < CALLS_MAX);
-        failing_start(first, apart, error);
+        failing = (struct failing){ true, .next = first, .apart = apart,
+                                    .error = error, .last = "nothing" };
         run();
-        calls = failing_stop();
-        if (failing_descriptors() != descriptors)
+        failing.counts = false;
+        if (count_fds() != descriptors)
             fail_msg("%d descriptors are left when %s fails",
-                     failing_descriptors() - descriptors, failing_last());
-        if (failing_blocks() != blocks)
-            fail_msg("%ld blocks are left when %s fails",
-                     failing_blocks() - blocks, failing_last());
-    } while (calls >= first);
+                     count_fds() - descriptors, failing.last);
+        if (blocks != before)
+            fail_msg("%ld blocks are left when %s fails", blocks - before,
+                     failing.last);
+    } while (failing.calls >= first);
     assert_true(first > 1);
 }
 
@@ -115,7 +271,7 @@ static void open_and_use(void)
     check("highest", rc);
     if (rc == ZKR_OK && last < accepted)
         fail_msg("%lld was accepted, and is forgotten when %s fails",
-                 (long long)accepted, failing_last());
+                 (long long)accepted, failing.last);
 }
 
 /* Others must not find the fence locked, or without an accepted token. */

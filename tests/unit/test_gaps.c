@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/mtx.h"
 #include "client.h"
-#include "opened.h"
 
 enum { GAPS_MAX = 8 /* of one call */, REPLY_MS = 300 };
 

@@ -7,7 +7,6 @@
 #include <poll.h>
 
 #include "client.h"
-#include "opened.h"
 
 enum { REVOKE = 100, EVENTS_MAX = 16 };
 

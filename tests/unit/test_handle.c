@@ -3,7 +3,6 @@
  * made, and report something too late. */
 #include "unit.h"
 
-#include <dirent.h>
 #include <sched.h>
 
 #include "base/clock.h"
@@ -11,9 +10,9 @@
 #include "client.h"
 #include "lock/cohort.h"
 #include "lock/lockable.h"
-#include "opened.h"
 #include "session/reason.h"
 #include "session/session.h"
+#include "wait.h"
 
 enum { PATIENCE_S = 60 }; /* ends a test that hangs */
 
@@ -294,18 +293,6 @@ TEST(an_open_without_a_handle_does_not_wait)
               "127.0.0.1:2181",
               OPTS(session, .connect_timeout_ms = 1000 * 2 * PATIENCE_S), &s));
     assert_null(s);
-}
-
-static int count_threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    int count = -2; /* . and .. */
-
-    assert_non_null(tasks);
-    while (readdir(tasks) != NULL)
-        count++;
-    assert_int_equal(closedir(tasks), 0);
-    return count;
 }
 
 /* The dispatcher, the timer thread, the connector, the client's. */

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "client.h"
-#include "opened.h"
 #include "session/session.h"
 
 #define REFUSED    "127.0.0.1:1" /* nobody listens there */

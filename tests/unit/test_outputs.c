@@ -16,7 +16,6 @@
 
 #include "base/clock.h"
 #include "client.h"
-#include "opened.h"
 
 /* What the calls are given. Without the rest a call that would succeed gets a
  * NULL, or what is wrong. */

@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include "client.h"
-#include "opened.h"
 
 enum { PATIENCE_S = 60 }; /* ends a test that hangs */
 

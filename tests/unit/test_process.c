@@ -12,7 +12,6 @@
 
 #include "base/process.h"
 #include "client.h"
-#include "opened.h"
 
 enum { NO_NAMESPACE = 77, HANGS_S = 60 };
 

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "client.h"
 #include "lock/heartbeat.h"
-#include "opened.h"
 #include "request/client.h"
 #include "request/parents.h"
 #include "session/reason.h"

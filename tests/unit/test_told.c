@@ -5,7 +5,6 @@
 
 #include "base/mtx.h"
 #include "client.h"
-#include "opened.h"
 
 /* A dispatch of one callback unlocks the session no more often. */
 enum { GAPS = 6, MAX_TOLD = 8 };
