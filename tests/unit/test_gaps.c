@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the gaps: in each place where a call, or a thread of the library,
  * releases the lock of its session, another thread (an intruder) changes an
- * object that it works on. Each gap is tried with each intruder. The library's
- * own assertions and the sanitizers judge: ThreadSanitizer sees every access in
- * a gap, because the test does not order the two threads. */
+ * object that it works on, or a result comes. Each gap is tried with each
+ * intruder. The library's own assertions and the sanitizers judge:
+ * ThreadSanitizer sees every access in a gap, because the test does not order
+ * the two threads. */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -21,6 +22,7 @@ static atomic_int gaps_left;
 static atomic_bool go;
 static atomic_bool done;
 static atomic_bool oversleeps; /* who is woken, beyond the deadline */
+static void (*comes)(void);    /* instead of the intruder */
 
 static void relax(long ns)
 {
@@ -47,6 +49,10 @@ WRAP(void, zkr__mtx_unlock, (struct zkr__mtx * mtx))
     __real_zkr__mtx_unlock(mtx);
     if (!is_the_gap())
         return;
+    if (comes != NULL) {
+        comes();
+        return;
+    }
     SET(go, true);
     for (int i = 0; i < 30 && !GET(done); i++)
         relax(100000);
@@ -378,4 +384,70 @@ TEST_ROWS(others_come_in_each_gap, plays, p)
     play_with(p, outsiders, COUNT(outsiders));
     if (p->holds && !p->frees_grant)
         play_with(p, holders, COUNT(holders));
+}
+
+/* -- what a watch tells -----------------------------------------------------
+ */
+
+enum { MAX_TOLD = 8 };
+
+static struct {
+    int count;
+    int errors[MAX_TOLD];
+    char data[MAX_TOLD][16]; /* "" without a reply */
+} told;
+
+static void on_change(int error, const struct zkr_reply *reply,
+                      enum zkr_watch_why why, void *unused)
+{
+    if (told.count == MAX_TOLD)
+        return;
+    told.errors[told.count] = error;
+    if (reply != NULL)
+        (void)snprintf(told.data[told.count], sizeof(told.data[0]), "%s",
+                       reply->data);
+    told.count++;
+}
+
+static void second_result(void)
+{
+    client_changes_node("second");
+    client_await_rest();
+}
+
+static void dispatch(zkr_session *s, int gap)
+{
+    SET(gaps_left, gap);
+    SET(thread_with_gaps, SELF);
+    for (int i = 0; i < 3; i++)
+        ok(zkr_session_dispatch(s));
+    SET(thread_with_gaps, NULL);
+}
+
+/* A result comes after the dispatcher has taken the notice of the one before,
+ * and before that one is told. A watch told ZKR_OK without a result, after the
+ * result that had come in the gap. */
+TEST(a_result_in_a_gap_is_told_once)
+{
+    /* A dispatch of one callback unlocks the session no more often. */
+    for (int gap = 1; gap <= 6; gap++) {
+        client_reset();
+        memset(&told, 0, sizeof(told));
+        OPEN_GRANT(s, m, grant, ZKR_SESSION_OWN_LOOP);
+        AUTO(watch) watch = MADE(watch, session_watch, s, zkr_grant_node(grant),
+                                 ZKR_WATCH_DATA, NULL, on_change, NULL);
+        client_await_rest();
+        comes = second_result;
+        dispatch(s, 0);
+        assert_int_equal(told.count, 1);
+        client_changes_node("first");
+        client_await_rest();
+        dispatch(s, gap);
+        comes = NULL;
+        for (int i = 1; i < told.count; i++) {
+            assert_int_equal(told.errors[i], ZKR_OK);
+            assert_string_not_equal(told.data[i], "");
+        }
+        assert_in_range(told.count, 2, 3);
+    }
 }
