@@ -46,7 +46,11 @@ CALL(zkr_log_set)
 CALL(zkr_session_open_async)
 {
     (void)zkr_session_close(s);
-    return zkr_session_open_async("127.0.0.1:2181", NULL, NULL, NULL, &s);
+    int rc = zkr_session_open_async("127.0.0.1:2181", NULL, NULL, NULL, &s);
+
+    AUTO(mutex) m = new_mutex(s);
+    give_back(acquire(m));
+    return rc;
 }
 
 CALL(zkr_session_listen)

@@ -155,29 +155,22 @@ static void hears(struct heard *h, int count, ...)
 
 TEST(it_is_watched_again_after_a_change)
 {
+    static const char *const words[] = { "a word of somebody else",
+                                         "__REVOKE__ not", "__REVOKE_" };
+
     listen_by(&heard);
     assert_int_equal(client_requests(ZKR__ZK_GET), 1); /* at once */
     client_await_rest();
-    for (int i = 0; i < 3; i++) {
-        client_changes_node("a word of somebody else");
+    for (int i = 0; i < 3; i++) { /* none of them is a request */
+        client_changes_node(words[i]);
         await_requests(ZKR__ZK_GET, 2 + i);
     }
+    hears(&heard, 0);
     client_changes_node("__REVOKE__");
     await_requests(ZKR__ZK_GET, 5);
     hears(&heard, 1, REVOKE);
     client_changes_node(NULL);
     hears(&heard, 2, REVOKE, ZKR_GRANT_LOST);
-}
-
-TEST(other_words_are_no_request)
-{
-    listen_by(&heard);
-    client_await_rest();
-    client_changes_node("__REVOKE__ not");
-    await_requests(ZKR__ZK_GET, 2);
-    client_changes_node("__REVOKE_");
-    await_requests(ZKR__ZK_GET, 3);
-    hears(&heard, 0);
 }
 
 TEST_WITH(without_the_permission_to_read_its_end_is_heard, setup_free, teardown)

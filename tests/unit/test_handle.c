@@ -10,7 +10,6 @@
 #include "client.h"
 #include "lock/cohort.h"
 #include "lock/lockable.h"
-#include "session/reason.h"
 #include "session/session.h"
 #include "wait.h"
 
@@ -48,25 +47,6 @@ TEST(zero_is_the_default)
     assert_int_equal(s->opts.log_level, ZKR_LOG_WARNING);
 }
 
-TEST(a_new_connection_forgets_what_was_in_the_way)
-{
-    AUTO(session) s = open_session(0);
-    char text[ZKR__WHY_MAX];
-
-    client_says(ZKR__ZK_DISCONNECTED);
-    await_state(s, ZKR_SESSION_SUSPENDED);
-    zkr__session_lock(s);
-    zkr__reason_set_locked(s, ZKR_CAUSE_REFUSED, "h:1", "");
-    zkr__reason_set_locked(s, ZKR_CAUSE_SILENT, "h:1", "");
-    assert_lacks(zkr__reason_all_locked(s, text), "refuses");
-    zkr__session_unlock(s);
-    client_says(ZKR__ZK_CONNECTED);
-    await_state(s, ZKR_SESSION_RECONNECTED);
-    zkr__session_lock(s);
-    assert_string_equal(zkr__reason_all_locked(s, text), "");
-    zkr__session_unlock(s);
-}
-
 TEST(permissions_that_may_not_be_read_are_told)
 {
     AUTO(session) s = open_session(0);
@@ -94,28 +74,6 @@ TEST(a_leader_waits_in_vain_by_its_timeout)
     ok(zkr_lockable_stats(m, &n));
     assert_int_equal(n.timeouts, 1);
     client_goes_on();
-}
-
-static void on_leader(zkr_leader *l, const struct zkr_leader_event *e,
-                      void *failed)
-{
-    if (e->kind == ZKR_LEADER_FAILED && e->error == ZKR_ZNOAUTH)
-        ++*(int *)failed;
-}
-
-TEST(each_campaign_that_fails_is_told)
-{
-    int failed = 0;
-    AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
-    AUTO(leader) l = NEW(leader, s, "/lock", NULL, on_leader, &failed);
-
-    client_answers(ZKR__ZK_CREATE, ZKR_ZNOAUTH);
-    for (int i = 1; i <= 2; i++) {
-        ok(zkr_leader_campaign(l));
-        gives(ZKR_ZNOAUTH, zkr_leader_wait(l, -1));
-        ok(zkr_session_dispatch(s));
-        assert_int_equal(failed, i);
-    }
 }
 
 typedef int make_fn(zkr_session *, const char *,
@@ -222,12 +180,14 @@ TEST(a_shared_limit_is_the_last_number_that_was_there)
 {
     static const struct {
         const char *data;
+        int rc; /* of a read */
         uint32_t limit;
     } rows[] = {
-        { "\1\1\1\1", 0x01010101 },
-        { "three", 0x01010101 },
-        { "", 0x01010101 },
-        { "\xff\xff\xff\xff", 0 },
+        { "\xff\xff\xff\xff", ZKR_OK, 0 },
+        { "\1\1\1\1", ZKR_OK, 0x01010101 },
+        { "three", ZKR_OK, 0x01010101 },
+        { "", ZKR_OK, 0x01010101 },
+        { "\2\2\2\2", ZKR_ZNOAUTH, 0x01010101 },
     };
     AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
     client_changes_node("four");
@@ -236,6 +196,7 @@ TEST(a_shared_limit_is_the_last_number_that_was_there)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         client_await_rest();
+        client_answers(ZKR__ZK_GET, rows[i].rc);
         client_changes_node(rows[i].data);
         client_await_rest();
         ok(zkr_session_dispatch(s));
