@@ -143,17 +143,6 @@ TEST(credentials_that_are_not_given_stay)
     assert_string_equal(s->credentials->password, "q");
 }
 
-TEST(a_leave_ends_as_its_release)
-{
-    AUTO(session) s = open_session(0);
-    AUTO(leader) l = NEW(leader, s, "/lock", NULL, NULL, NULL);
-
-    ok(zkr_leader_campaign(l));
-    ok(zkr_leader_wait(l, -1));
-    client_answers(ZKR__ZK_DELETE, ZKR_ZNOAUTH);
-    gives(ZKR_ZNOAUTH, zkr_leader_leave(l));
-}
-
 static void *write_it(void *s)
 {
     static int rc;
@@ -498,16 +487,6 @@ TEST(a_release_that_a_close_cuts_off_is_not_called_done)
 
 /* -- refusals ------------------------------------------------------------- */
 
-TEST(a_refused_verification_is_told)
-{
-    OPEN_MUTEX(s, m, 0);
-    zkr_grant *g = acquire(m);
-
-    client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
-    gives(ZKR_ZNOAUTH, zkr_grant_verify(g, INT64_C(2000) * PATIENCE_S));
-    give_back(g);
-}
-
 static void count_reply(int error, const struct zkr_reply *reply, void *count)
 {
     (void)atomic_fetch_add((atomic_int *)count, 1);
@@ -551,26 +530,6 @@ TEST(a_break_that_was_put_off_has_broken_nothing)
           zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
     thread_join(thread);
     client_answers(ZKR__ZK_DELETE, ZKR_OK);
-}
-
-static void *end_meanwhile(void *s)
-{
-    client_await_stop();
-    finds_it_ended(s);
-    AWAIT(client_handles() >= 2);
-    client_goes_on();
-    return NULL;
-}
-
-TEST(a_break_that_its_session_cut_off_looks_again)
-{
-    OPEN_GRANT(s, m, g, ZKR_SESSION_NO_LEASE);
-
-    client_closes(true, true);
-    client_stops_at(ZKR__ZK_DELETE);
-    pthread_t thread = thread_start(end_meanwhile, s);
-    ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 5000));
-    thread_join(thread);
 }
 
 /* -- ghosts --------------------------------------------------------------- */

@@ -274,15 +274,6 @@ TEST(who_waits_for_a_lock_that_stays_is_counted)
     give_back(granted(&second));
 }
 
-TEST(a_wait_for_what_may_not_be_read_is_refused)
-{
-    AUTO(session) s = open_session(0);
-    AUTO(barrier) b = NEW(barrier, s, "/a", NULL);
-
-    client_answers(ZKR__ZK_EXISTS, ZKR_ZNOAUTH);
-    gives(ZKR_ZNOAUTH, zkr_barrier_wait(b, 5000));
-}
-
 TEST(the_chroot_may_stand_behind_new_servers)
 {
     AUTO(session) s = open_session_with(OPTS(session, .chroot = "/app"));
