@@ -441,7 +441,7 @@ TEST(arguments_of_a_revoke_and_a_break)
 
 /* -- nothing --------------------------------------------------------------- */
 
-TEST(nothing_has_no_parts)
+TEST(nothing_has_no_parts_and_can_be_freed)
 {
     assert_int_equal(zkr_grant_token(NULL), 0);
     assert_int_equal(zkr_grant_handoff(NULL), 0);
@@ -466,10 +466,6 @@ TEST(nothing_has_no_parts)
     assert_string_equal(zkr_session_state_name((enum zkr_session_state_kind)(
                             ZKR_SESSION_CLOSED + 1)),
                         "UNKNOWN");
-}
-
-TEST(nothing_can_be_freed)
-{
     zkr_fence_free(NULL);
     zkr_grant_free(NULL);
     zkr_mutex_free(NULL);

@@ -387,14 +387,6 @@ static void resolve(void)
     await_grant(ZKR_GRANT_HELD);
 }
 
-TEST(a_late_listener_hears_of_a_doubt)
-{
-    doubt();
-    listen_by(&heard);
-    resolve();
-    hears(&heard, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
-}
-
 TEST(a_request_is_told_to_every_listener_while_it_is_held)
 {
     struct heard first = { 0 }, second = { 0 }, third = { 0 };
@@ -412,6 +404,7 @@ TEST(a_request_is_told_to_every_listener_while_it_is_held)
     assert_int_equal(first.count, 1);
 }
 
+/* A listener that comes late hears of a doubt, too. */
 TEST(all_that_happens_meanwhile_is_told)
 {
     struct heard of_grant = { 0 }, of_session = { 0 };
@@ -424,6 +417,10 @@ TEST(all_that_happens_meanwhile_is_told)
     hears(&of_grant, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
     hears(&of_session, 3, ZKR_SESSION_CONNECTED, ZKR_SESSION_SUSPENDED,
           ZKR_SESSION_RECONNECTED);
+    doubt();
+    listen_by(&heard);
+    resolve();
+    hears(&heard, 2, ZKR_GRANT_SUSPENDED, ZKR_GRANT_HELD);
 }
 
 /* It does not get the events that were due to the listener before it. */

@@ -233,18 +233,6 @@ TEST(a_lease_begins_before_the_session_is_asked_for)
     give_back(g);
 }
 
-TEST(an_open_without_a_handle_does_not_wait)
-{
-    zkr_session *s = NULL;
-
-    client_makes_no_handle(1, ZKR_EHOSTS);
-    gives(ZKR_EHOSTS,
-          zkr_session_open(
-              "127.0.0.1:2181",
-              OPTS(session, .connect_timeout_ms = 1000 * 2 * PATIENCE_S), &s));
-    assert_null(s);
-}
-
 /* The dispatcher, the timer thread, the connector, the client's. */
 TEST(an_open_without_a_thread_fails_and_leaves_none)
 {

@@ -296,10 +296,8 @@ static const struct fronts {
 
 TEST_ROWS(each_is_in_front_once, fronts, f)
 {
-    size_t count = 0;
+    size_t count = count_texts(f->lists);
 
-    while (f->lists[count] != NULL)
-        count++;
     assert_int_equal(zkr__servers_count(f->lists[0]), f->names);
     for (unsigned number = 0; number < 2 * count; number++) {
         size_t some = 0;

@@ -305,6 +305,8 @@ static const struct story {
         DO(write_at, 8.4, 8.400000001), DO(proves, -.5),
         DO(write_at, 8.5, 8.6), /* the m before is at 8.4 s */
         DO(proves, 0) } },
+    { "a_new_session_forgets",
+      { DO(beat_until, 18), DO(begin_two_hops, -.5), DO(proves, -.5) } },
     /* An m of the first hop is no k of it: it may have overtaken the answer to
      * the ping. */
     { "an_m_of_the_first_hop_is_no_j_of_the_second",
@@ -843,11 +845,4 @@ TEST(gap_and_margin_can_be_chosen)
     assert_int_equal(until(), T_LOW - S / 2 - S / 20);
     write_at(7 * S, 7 * S + S / 10); /* m is at 6 s */
     assert_int_equal(until(), T_LOW - S / 20);
-}
-
-TEST(a_new_session_forgets)
-{
-    beat_until(18 * S, 0);
-    begin_anew(0, 1, 0);
-    assert_int_equal(until(), 0);
 }

@@ -98,8 +98,6 @@ static const struct reading {
     { "a_kazoo_lease_is_no_contender", MUTEX, ZKR__FOREIGN, { { HEX, 0 } } },
     { "a_kazoo_reader_is_no_writer", MUTEX, ZKR__FOREIGN,
       { { HEX "__rlock__0000000004", 0 } } },
-    { "go_zookeeper_names_are_contenders", MUTEX, ZKR__EXCLUSIVE,
-      { { "_c_" HEX "-lock-0000000012", 12 } } },
     { "sequence_is_read_with_its_sign", MUTEX, ZKR__EXCLUSIVE,
       { { "lock--0000000001", -1 }, { "lock--999999999", -999999999 },
         { "lock-2147483647", 2147483647 } } },
@@ -338,28 +336,6 @@ static const char *marker_of(const char *name, uint32_t markers)
         zkr__node_name_marker(name, markers, &seq);
 
     return marker == NULL ? "none" : marker->text;
-}
-
-TEST(markers_of_contenders_are_told)
-{
-    static const struct {
-        const char *name;
-        const char *marker;
-    } vectors[] = {
-        { C("01") "lock-0000000001", "lock-" },
-        { "lock--2147483648", "lock-" },
-        { HEX "__lock__0000000002", "__lock__" },
-        { HEX "__rlock__0000000003", "__rlock__" },
-        { C("02") "__WRIT__0000000004", "__WRIT__" },
-        { C("03") "__READ__-5", "__READ__" },
-    };
-
-    for (size_t i = 0; i < COUNT(vectors); i++) {
-        assert_string_equal(marker_of(vectors[i].name, ZKR__ALL_MARKERS),
-                            vectors[i].marker);
-    }
-    assert_string_equal(marker_of("lock-", ZKR__ALL_MARKERS), "none");
-    assert_string_equal(marker_of("x-__READ__1", MUTEX), "none");
 }
 
 /* Each name has one reading, whatever the order of the table. */

@@ -247,6 +247,12 @@ TEST(that_there_is_no_handle_is_told)
         assert_int_equal(await(&told), ZKR_EHOSTS);
         assert_has(told.detail, REFUSED);
         ok(zkr_session_close(s));
+        client_makes_no_handle(1, ZKR_EHOSTS);
+        gives(ZKR_EHOSTS, /* at once */
+              zkr_session_open(REFUSED,
+                               OPTS(session, .connect_timeout_ms = FOREVER_MS),
+                               &s));
+        assert_null(s);
     }
     connector_first = false;
 }

@@ -133,22 +133,13 @@ static const struct row {
 };
 /* clang-format on */
 
-static size_t count_of(const char *const *names)
-{
-    size_t n = 0;
-
-    while (names[n] != NULL)
-        n++;
-    return n;
-}
-
 TEST_ROWS(roster, rows, row)
 {
     const char *const *sorted = row->sorted[0] ? row->sorted : row->names;
 
-    list(row->names, count_of(row->names),
+    list(row->names, count_texts(row->names),
          row->limit == 0 ? SIZE_MAX : row->limit);
-    assert_names(sorted, count_of(sorted));
+    assert_names(sorted, count_texts(sorted));
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(items[i].kind, row->kinds[i] == 's'
                                             ? ZKR_PARTICIPANT_SHARED
@@ -229,7 +220,7 @@ TEST_ROWS(a_list_of_nodes, made, row)
                                       ZKR_PARTICIPANTS_HOLDERS |
                                           ZKR_PARTICIPANTS_NEXT };
     struct zkr_participant nodes[COUNT(row->names)] = { 0 };
-    size_t n = count_of(row->names);
+    size_t n = count_texts(row->names);
     const char *text = "";
 
     for (size_t i = 0; i < n; i++)

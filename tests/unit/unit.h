@@ -58,6 +58,16 @@ static inline bool is_one_of(int value, const int *values, size_t count)
     return count > 0;
 }
 
+/* Of a list of texts that ends with NULL. */
+static inline size_t count_texts(const char *const *texts)
+{
+    size_t count = 0;
+
+    while (texts[count] != NULL)
+        count++;
+    return count;
+}
+
 /* Source: Marsaglia, "Xorshift RNGs" (2003). The state must not be 0. */
 static inline uint64_t unit_random(uint64_t *state)
 {
