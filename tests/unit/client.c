@@ -393,23 +393,6 @@ static void *client_main(void *arg)
 
 /* -- the seam ------------------------------------------------------------- */
 
-static int open_scout(struct zkr__zk *zk, struct zkr__zk **ret_zk)
-{
-    enter();
-    it.scouts++;
-    add(zk, (struct item){ EVENT, .event = it.served_scouts-- > 0
-                                               ? ZKR__ZK_CONNECTED
-                                               : ZKR__ZK_DISCONNECTED });
-    int rc = pthread_create(&zk->thread, NULL, client_main, zk);
-    leave();
-    if (rc != 0) {
-        free(zk);
-        return ZKR_ENOMEM;
-    }
-    *ret_zk = zk;
-    return ZKR_OK;
-}
-
 int zkr__zk_open(const struct zkr__zk_config *config,
                  const struct zkr__zk_upcalls *upcalls,
                  struct zkr_session *session, struct zkr__zk **ret_zk)
@@ -421,24 +404,30 @@ int zkr__zk_open(const struct zkr__zk_config *config,
         return ZKR_ENOMEM;
     zk->upcalls = upcalls;
     zk->session = session;
-    if (is_scout(zk))
-        return open_scout(zk, ret_zk);
     enter();
-    it.handles++;
-    it.auth = config->credentials->auth;
-    it.opened_ms = zkr__clock_boot() / ZKR__MS;
-    zk->id = ++sessions;
-    if (!it.silent ||
-        (it.serves_at != NULL && config->in_order &&
-         strncmp(config->servers, it.serves_at, strlen(it.serves_at)) == 0))
-        add(zk, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
-    if (it.failing_opens > 0) {
-        it.failing_opens--;
-        rc = it.open_rc;
-    } else if (pthread_create(&zk->thread, NULL, client_main, zk) != 0) {
-        rc = ZKR_ENOMEM;
+    if (is_scout(zk)) {
+        bool served = it.served_scouts-- > 0;
+        it.scouts++;
+        add(zk, (struct item){ EVENT, .event = served ? ZKR__ZK_CONNECTED
+                                                      : ZKR__ZK_DISCONNECTED });
+    } else {
+        it.handles++;
+        it.auth = config->credentials->auth;
+        it.opened_ms = zkr__clock_boot() / ZKR__MS;
+        zk->id = ++sessions;
+        if (!it.silent ||
+            (it.serves_at != NULL && config->in_order &&
+             strncmp(config->servers, it.serves_at, strlen(it.serves_at)) == 0))
+            add(zk, (struct item){ EVENT, .event = ZKR__ZK_CONNECTED });
+        if (it.failing_opens > 0) {
+            it.failing_opens--;
+            rc = it.open_rc;
+        }
     }
-    present = rc == ZKR_OK ? zk : NULL;
+    if (rc == ZKR_OK && pthread_create(&zk->thread, NULL, client_main, zk) != 0)
+        rc = ZKR_ENOMEM;
+    if (!is_scout(zk))
+        present = rc == ZKR_OK ? zk : NULL;
     leave();
     if (rc == ZKR_OK)
         *ret_zk = zk;

@@ -7,6 +7,7 @@
 #define S     INT64_C(1000000000)
 #define T     (12 * S)
 #define T_LOW (T - T / 1000) /* clocks may differ by 0.1 % */
+#define SINCE (1000 * S)
 
 static struct zkr__lease lease;
 
@@ -24,44 +25,36 @@ static int setup(void)
 
 FIXTURE(setup, NULL)
 
-/* -- steps: what is asked and answered, since 1000 s -------------------------
- */
+/* -- steps: what is asked and answered, since 1000 s ----------------------- */
 
-/* A lease that has been proven by then. */
-static void begin_at(int64_t since, int64_t unused)
+/* Relative to the same origin; 0 means no proof. */
+static int64_t until(void)
 {
-    zkr__lease_begin(&lease, 1000 * S + since);
+    int64_t end = zkr__lease_until(&lease);
+
+    return end == 0 ? 0 : end - SINCE;
 }
 
-static void read_at(int64_t sent, int64_t acked)
-{
-    zkr__lease_answered(&lease, 1000 * S + sent, 1000 * S + acked);
-}
+/* A request is sent at that time, and answered then; of one that has no answer,
+ * `then` is the mzxid that was shown, or the timeout that was granted. */
+#define DOES(name, call)                                                       \
+    static void name(int64_t at, int64_t then)                                 \
+    {                                                                          \
+        call;                                                                  \
+    }
 
-static void sync_at(int64_t sent, int64_t acked)
-{
-    zkr__lease_synced(&lease, 1000 * S + sent, 1000 * S + acked);
-}
-
-static void write_at(int64_t sent, int64_t acked)
-{
-    zkr__lease_committed(&lease, 1000 * S + sent, 1000 * S + acked);
-}
-
-static void shown_at(int64_t sent, int64_t mzxid)
-{
-    zkr__lease_shown(&lease, 1000 * S + sent, mzxid);
-}
-
-static void connect_at(int64_t now, int64_t timeout)
-{
-    zkr__lease_connected(&lease, 1000 * S + now, timeout);
-}
-
-static void follow_at(int64_t since, int64_t unused)
-{
-    zkr__lease_follows(&lease, 1000 * S + since);
-}
+/* As a lease that has been proven by then. */
+DOES(begin_at, zkr__lease_begin(&lease, SINCE + at))
+DOES(read_at, zkr__lease_answered(&lease, SINCE + at, SINCE + then))
+DOES(sync_at, zkr__lease_synced(&lease, SINCE + at, SINCE + then))
+DOES(write_at, zkr__lease_committed(&lease, SINCE + at, SINCE + then))
+DOES(shown_at, zkr__lease_shown(&lease, SINCE + at, then))
+DOES(connect_at, zkr__lease_connected(&lease, SINCE + at, then))
+DOES(follow_at, zkr__lease_follows(&lease, SINCE + at))
+DOES(proves_nothing, assert_int_equal(until(), 0))
+DOES(ends_at, assert_int_equal(until(), at))
+DOES(proves, assert_int_equal(until(), at + T_LOW))
+DOES(is_late_at, assert_int_equal(zkr__lease_late(&lease), SINCE + at))
 
 static void beat_until(int64_t end, int64_t unused)
 {
@@ -81,34 +74,6 @@ static void begin_two_hops(int64_t since, int64_t unused)
     begin_anew(0, 2, 0);
     begin_at(since, 0);
     read_at(0, S / 10);
-}
-
-/* Relative to the same origin; 0 means no proof. */
-static int64_t until(void)
-{
-    int64_t end = zkr__lease_until(&lease);
-
-    return end == 0 ? 0 : end - 1000 * S;
-}
-
-static void proves_nothing(int64_t unused, int64_t unused_too)
-{
-    assert_int_equal(until(), 0);
-}
-
-static void ends_at(int64_t end, int64_t unused)
-{
-    assert_int_equal(until(), end);
-}
-
-static void proves(int64_t sent, int64_t unused)
-{
-    assert_int_equal(until(), sent + T_LOW);
-}
-
-static void is_late_at(int64_t now, int64_t unused)
-{
-    assert_int_equal(zkr__lease_late(&lease), 1000 * S + now);
 }
 
 /* A lease that writes of our own keep, with j at 0, and a read at 6.5 s. Then
@@ -424,8 +389,8 @@ static int64_t oldest(bool chains)
     for (int i = on.answers; i < on.count; i++) {
         int64_t begun = chains ? on.requests[i].chain : on.requests[i].sent;
 
-        if (begun != 0 && (since == 0 || 1000 * S + begun < since))
-            since = 1000 * S + begun;
+        if (begun != 0 && (since == 0 || SINCE + begun < since))
+            since = SINCE + begun;
     }
     return since;
 }
@@ -452,8 +417,8 @@ static bool lasts(int64_t now)
 {
     int64_t chain = oldest(true);
 
-    return zkr__lease_lasts(&lease, 1000 * S + now,
-                            chain == 0 ? 0 : 1000 * S + now - chain);
+    return zkr__lease_lasts(&lease, SINCE + now,
+                            chain == 0 ? 0 : SINCE + now - chain);
 }
 
 static void take_answers(int64_t now)
@@ -471,8 +436,7 @@ static void take_answers(int64_t now)
             sync_at(sent, acked);
         if (on.requests[i].kind == LOOK) {
             shown_at(sent, (sent + acked) / 2 / on.moves + 1);
-            if (on.requests[i].alone &&
-                zkr__lease_needs(&lease, 1000 * S + now))
+            if (on.requests[i].alone && zkr__lease_needs(&lease, SINCE + now))
                 send(WRITE, now, 0);
         }
         if (on.requests[i].kind == CHAIN)
@@ -484,10 +448,10 @@ static void take_answers(int64_t now)
 
 static void beat(int64_t now)
 {
-    if (1000 * S + now <
-        zkr__lease_next(&lease, 1000 * S + on.beat_at, oldest(false)))
+    if (SINCE + now <
+        zkr__lease_next(&lease, SINCE + on.beat_at, oldest(false)))
         return;
-    bool shares = zkr__lease_shares(&lease, 1000 * S + now, oldest(false));
+    bool shares = zkr__lease_shares(&lease, SINCE + now, oldest(false));
     on.beat_at = now;
     if (shares) {
         on.beat_number = 0;
@@ -737,11 +701,11 @@ TEST(after_reads_a_second_write_proves_enough)
 
 TEST(a_session_is_idle_when_it_has_written_nothing_for_a_timeout)
 {
-    int64_t now = 1000 * S + T + S;
+    int64_t now = SINCE + T + S;
 
     write_at(0, S);
-    assert_false(zkr__lease_is_idle(&lease, 1000 * S + T));
-    assert_true(zkr__lease_is_idle(&lease, 1000 * S + T + 1));
+    assert_false(zkr__lease_is_idle(&lease, SINCE + T));
+    assert_true(zkr__lease_is_idle(&lease, SINCE + T + 1));
     zkr__lease_connected(&lease, now, T);
     assert_false(zkr__lease_is_idle(&lease, now + T));
     assert_true(zkr__lease_is_idle(&lease, now + T + 1));

@@ -17,23 +17,6 @@ static const char connects_at_once[] =
     "2026-11-21 02:45:48,496:3582(0x7fbd):ZOO_INFO@zookeeper_interest@2611: "
     "Initiated connection to server 127.0.0.1:2181";
 
-static bool works(void)
-{
-    zkr__latch_shut();
-    bool it_does = zkr__latch_works();
-    zkr__latch_open();
-    return it_does;
-}
-
-TEST(there_is_no_latch_before_a_connection_was_seen)
-{
-    assert_false(works());
-    zkr__latch_on_log("...:ZOO_INFO@check_events@1: session establishment");
-    assert_false(works());
-    zkr__latch_on_log(connects_at_once);
-    assert_true(works());
-}
-
 static atomic_int passed;
 
 static void *io_main(void *line)
@@ -76,7 +59,7 @@ static void answered(struct zkr__latch *latch, unsigned connection)
 static void *own_main(void *arg)
 {
     zkr__latch_own(arg);
-    zkr__latch_on_log(connects);
+    zkr__latch_on_log(connects_at_once);
     return NULL;
 }
 
