@@ -267,18 +267,29 @@ TEST(requests_that_wait_are_sent_by_the_connection)
     give_back(granted(&o));
 }
 
-static void count_event(zkr_session *s, const struct zkr_session_event *event,
-                        void *count)
+static char events[256]; /* state, epoch, whether there is an id, cause */
+
+static void write_event(zkr_session *s, const struct zkr_session_event *e,
+                        void *user)
 {
-    ++*(int *)count;
+    size_t len = strlen(events);
+
+    (void)snprintf(events + len, sizeof(events) - len, "%s %d %d %s\n",
+                   zkr_session_state_name(e->state), (int)e->epoch,
+                   e->session_id != 0, zkr_cause_name(e->cause));
+}
+
+static zkr_listener *listen_to(zkr_session *s)
+{
+    events[0] = '\0';
+    return MADE(listener, session_listen, s, write_event, NULL);
 }
 
 TEST(without_its_credentials_it_is_not_connected)
 {
     OPEN_MUTEX(s, m, ZKR_SESSION_OWN_LOOP);
-    int count = 0;
 
-    AUTO(listener) l = MADE(listener, session_listen, s, count_event, &count);
+    AUTO(listener) l = listen_to(s);
     client_refuses_login(1);
     client_says(ZKR__ZK_DISCONNECTED);
     client_says(ZKR__ZK_CONNECTED);
@@ -287,7 +298,9 @@ TEST(without_its_credentials_it_is_not_connected)
     zkr_grant *g = acquire(m);
     await_state(s, ZKR_SESSION_RECONNECTED);
     ok(zkr_session_dispatch(s));
-    assert_int_equal(count, 3); /* connected, suspended, reconnected */
+    assert_string_equal(events, "CONNECTED 1 1 NONE\n"
+                                "SUSPENDED 1 1 HUNG_UP\n"
+                                "RECONNECTED 1 1 NONE\n");
     give_back(g);
 }
 
@@ -296,19 +309,41 @@ TEST(without_its_credentials_it_is_not_connected)
 /* Its lease is that of its own handle, and it has no session id before. */
 TEST(the_next_session_begins_anew)
 {
-    OPEN_MUTEX(s, m, 0);
+    OPEN_MUTEX(s, m, ZKR_SESSION_OWN_LOOP);
+    AUTO(listener) l = listen_to(s);
+    struct zkr_counters counters = ZKR_COUNTERS_INIT;
+    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
     int64_t first = zkr_session_id(s);
     int64_t first_end = LATEST_END;
 
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_says(ZKR__ZK_CONNECTED);
+    await_state(s, ZKR_SESSION_RECONNECTED);
     AWAIT(zkr__clock_boot() / ZKR__MS >= client_opened_ms() + 10);
     client_connects(false);
     client_says(ZKR__ZK_EXPIRED);
-    AWAIT(client_handles() >= 2);
+    await_state(s, ZKR_SESSION_LOST);
+    assert_int_equal(zkr_session_id(s), 0);
+    ok(zkr_session_last_error(s, &error));
+    assert_int_equal(error.cause, ZKR_CAUSE_EXPIRED);
+    AWAIT(client_handles() == 2);
     assert_int_equal(zkr_session_state(s), ZKR_SESSION_LOST);
     assert_int_equal(zkr_session_id(s), 0);
     client_connects(true);
     await_state(s, ZKR_SESSION_RECONNECTED);
     assert_int_not_equal(zkr_session_id(s), first);
+    ok(zkr_session_stats(s, &counters));
+    assert_int_equal(counters.reconnects, 1);
+    assert_int_equal(counters.expiries, 1);
+    assert_int_equal(counters.causes[ZKR_CAUSE_HUNG_UP], 1);
+    assert_int_equal(counters.causes[ZKR_CAUSE_EXPIRED], 1);
+    assert_int_equal(zkr_session_epoch(s), 2);
+    ok(zkr_session_dispatch(s));
+    assert_string_equal(events, "CONNECTED 1 1 NONE\n"
+                                "SUSPENDED 1 1 HUNG_UP\n"
+                                "RECONNECTED 1 1 NONE\n"
+                                "LOST 2 0 EXPIRED\n"
+                                "RECONNECTED 2 1 NONE\n");
     zkr_grant *g = acquire(m);
     assert_in_range(zkr_grant_valid_until(g), first_end + 1, LATEST_END);
     give_back(g);

@@ -527,7 +527,10 @@ TEST(numbers_are_those_of_java)
         assert_true(
             zkr__number_parse(data, rows[i].size, rows[i].size, &number));
         assert_true(number == rows[i].number);
+        assert_true(zkr__number_fits(number, rows[i].size));
     }
+    assert_false(zkr__number_fits(INT64_C(1) + INT32_MAX, 4));
+    assert_false(zkr__number_fits(INT64_C(-1) + INT32_MIN, 4));
 }
 
 TEST(other_lengths_are_no_numbers)
@@ -541,13 +544,4 @@ TEST(other_lengths_are_no_numbers)
     }
     assert_true(zkr__number_parse(NULL, 0, 8, &number));
     assert_true(number == 0);
-}
-
-TEST(four_bytes_hold_32_bits)
-{
-    assert_true(zkr__number_fits(INT64_MIN, 8));
-    assert_true(zkr__number_fits(INT32_MAX, 4));
-    assert_true(zkr__number_fits(INT32_MIN, 4));
-    assert_false(zkr__number_fits(INT64_C(1) + INT32_MAX, 4));
-    assert_false(zkr__number_fits(INT64_C(-1) + INT32_MIN, 4));
 }

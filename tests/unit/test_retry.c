@@ -25,17 +25,12 @@ static void loads_as(struct zkr_retry policy, struct zkr_retry expected)
     assert_memory_equal(&policy, &expected, sizeof(policy));
 }
 
-TEST(default_kind_keeps_what_is_set)
+TEST(each_policy_keeps_what_is_set)
 {
     loads_as((struct zkr_retry){ 0 },
              (struct zkr_retry){ ZKR_RETRY_EXPONENTIAL, 20, 2000, 0, 0 });
-
     loads_as((struct zkr_retry){ ZKR_RETRY_DEFAULT, 5, 7, 8, 9 },
              (struct zkr_retry){ ZKR_RETRY_EXPONENTIAL, 5, 7, 8, 9 });
-}
-
-TEST(initializers_make_the_policies_they_name)
-{
     loads_as(ZKR_RETRY_N_TIMES_INIT(3, 50),
              (struct zkr_retry){ ZKR_RETRY_FIXED, 50, 2000, 3, 0 });
     loads_as(ZKR_RETRY_FOREVER_INIT(9),

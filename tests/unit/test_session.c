@@ -375,52 +375,6 @@ TEST(the_last_faults_of_eight_servers_are_told)
     zkr__session_unlock(s);
 }
 
-static char events[256]; /* state, epoch, whether there is an id, cause */
-
-static void write_event(zkr_session *s, const struct zkr_session_event *e,
-                        void *user)
-{
-    size_t len = strlen(events);
-
-    (void)snprintf(events + len, sizeof(events) - len, "%s %d %d %s\n",
-                   zkr_session_state_name(e->state), (int)e->epoch,
-                   e->session_id != 0, zkr_cause_name(e->cause));
-}
-
-TEST(what_becomes_of_a_session_is_told_and_counted)
-{
-    AUTO(session) s = open_session(ZKR_SESSION_OWN_LOOP);
-    AUTO(listener) l = MADE(listener, session_listen, s, write_event, NULL);
-    struct zkr_counters counters = ZKR_COUNTERS_INIT;
-    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
-    int handles = client_handles();
-
-    client_says(ZKR__ZK_DISCONNECTED);
-    client_says(ZKR__ZK_CONNECTED);
-    await_state(s, ZKR_SESSION_RECONNECTED);
-    client_connects(false);
-    client_says(ZKR__ZK_EXPIRED);
-    await_state(s, ZKR_SESSION_LOST);
-    assert_int_equal(zkr_session_id(s), 0);
-    ok(zkr_session_last_error(s, &error));
-    assert_int_equal(error.cause, ZKR_CAUSE_EXPIRED);
-    AWAIT(client_handles() == handles + 1);
-    client_connects(true);
-    await_state(s, ZKR_SESSION_RECONNECTED);
-    ok(zkr_session_stats(s, &counters));
-    assert_int_equal(counters.reconnects, 1);
-    assert_int_equal(counters.expiries, 1);
-    assert_int_equal(counters.causes[ZKR_CAUSE_HUNG_UP], 1);
-    assert_int_equal(counters.causes[ZKR_CAUSE_EXPIRED], 1);
-    assert_int_equal(zkr_session_epoch(s), 2);
-    ok(zkr_session_dispatch(s));
-    assert_string_equal(events, "CONNECTED 1 1 NONE\n"
-                                "SUSPENDED 1 1 HUNG_UP\n"
-                                "RECONNECTED 1 1 NONE\n"
-                                "LOST 2 0 EXPIRED\n"
-                                "RECONNECTED 2 1 NONE\n");
-}
-
 static void note(int rc, const struct zkr_reply *reply, void *outcome)
 {
     atomic_store((atomic_int *)outcome, rc);
