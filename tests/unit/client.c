@@ -4,7 +4,6 @@
 #include "client.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/path.h"
 #include "unit.h"
 #include "zk/credentials.h"

@@ -5,8 +5,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include <zkrecipes/error.h>
-
 #include "scope.h"
 #include "unit.h"
 

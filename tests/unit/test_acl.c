@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of access control lists: good texts and bad ones. */
-#include "base/error.h"
 #include "unit.h"
 #include "zk/acl.h"
 

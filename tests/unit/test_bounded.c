@@ -3,8 +3,6 @@
  * all watches or claims for one of them, and nobody keeps the lock for long. */
 #include "unit.h"
 
-#include <sched.h>
-
 #include "base/clock.h"
 #include "base/mtx.h"
 #include "client.h"

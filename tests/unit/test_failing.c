@@ -12,9 +12,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include <zkrecipes/session.h>
-
-#include "base/error.h"
 #include "base/path.h"
 #include "base/thread.h"
 #include "fence_dir.h"

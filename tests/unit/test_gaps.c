@@ -8,7 +8,6 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/mtx.h"
 #include "client.h"
 

@@ -3,10 +3,7 @@
  * made, and report something too late. */
 #include "unit.h"
 
-#include <sched.h>
-
 #include "base/clock.h"
-#include "base/error.h"
 #include "client.h"
 #include "lock/cohort.h"
 #include "lock/lockable.h"

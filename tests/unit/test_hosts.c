@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 
-#include "base/error.h"
 #include "zk/hosts.h"
 #include "zk/rotation.h"
 

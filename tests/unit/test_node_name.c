@@ -2,7 +2,6 @@
 /* Tests of node names: Curator's own vectors, the grammar, every dialect. */
 #include <inttypes.h>
 
-#include "base/error.h"
 #include "protocol/node_name.h"
 #include "protocol/queue.h"
 #include "unit.h"

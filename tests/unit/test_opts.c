@@ -5,7 +5,6 @@
 #include <zkrecipes/mutex.h>
 #include <zkrecipes/session.h>
 
-#include "base/error.h"
 #include "base/opts.h"
 #include "request/client.h"
 #include "unit.h"

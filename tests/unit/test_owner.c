@@ -6,7 +6,6 @@
 
 #include <zkrecipes/session.h>
 
-#include "base/error.h"
 #include "base/thread.h"
 #include "lock/rival.h"
 #include "protocol/number.h"

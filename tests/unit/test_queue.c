@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the queue of a lock: who is ahead of us, and in which order. */
-#include "base/error.h"
 #include "protocol/queue.h"
 #include "unit.h"
 

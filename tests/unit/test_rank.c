@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
-#include <zkrecipes/error.h>
 #include <zkrecipes/session.h>
 
 #include "unit.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of retry policies: which delays, how many, until when. */
-#include "base/error.h"
 #include "session/retry.h"
 #include "unit.h"
 

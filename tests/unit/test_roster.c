@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the order of contenders, and of whom each of them waits for. */
-#include "base/error.h"
 #include "protocol/node_name.h"
 #include "protocol/queue.h"
 #include "protocol/roster.h"

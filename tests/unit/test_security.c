@@ -6,8 +6,6 @@
 
 #include <sys/resource.h>
 
-#include <zkrecipes/session.h>
-
 #include "zk/sasl.h"
 #include "zk/security.h"
 #include "zk/tls.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the latch that keeps the client's io thread from ending a session.
  */
-#include <sched.h>
 #include <signal.h>
 
 #include <sys/wait.h>

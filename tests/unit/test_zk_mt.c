@@ -5,7 +5,6 @@
 #include "unit.h"
 
 #include <malloc.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <zkrecipes/session.h>
