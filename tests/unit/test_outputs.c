@@ -548,24 +548,13 @@ TEST_ROWS(each_call_says_what_is_wrong, wrongs, w)
 
 /* -- timeouts -------------------------------------------------------------- */
 
-static int setup_silent(uint32_t reply_timeout_ms)
+static void begin_silent(uint32_t reply_timeout_ms)
 {
     (void)setup_with(reply_timeout_ms);
     give_the_rest();
     client_stops_at(CLIENT_AT_ONCE);
     client_await_stop();
     ok(zkr_leader_campaign(given.leader));
-    return 0;
-}
-
-static int setup_short(void)
-{
-    return setup_silent(SHORT_MS);
-}
-
-static int setup_long(void)
-{
-    return setup_silent(LONG_MS);
 }
 
 /* Everything that waits ends with the session. */
@@ -595,13 +584,15 @@ static void all_end_after(int64_t timeout_ms)
     }
 }
 
-TEST_WITH(zero_is_the_reply_timeout, setup_short, teardown_silent)
+TEST_WITH(zero_is_the_reply_timeout, NULL, teardown_silent)
 {
+    begin_silent(SHORT_MS);
     all_end_after(0);
 }
 
-TEST_WITH(a_timeout_is_in_milliseconds, setup_long, teardown_silent)
+TEST_WITH(a_timeout_is_in_milliseconds, NULL, teardown_silent)
 {
+    begin_silent(LONG_MS);
     all_end_after(SHORT_MS);
 }
 
@@ -638,11 +629,12 @@ static void *wait_without_limit(void *user)
 }
 
 /* Calls that begin later, and end, show that the time has come. */
-TEST_WITH(less_than_zero_waits_without_limit, setup_short, teardown_silent)
+TEST_WITH(less_than_zero_waits_without_limit, NULL, teardown_silent)
 {
     struct waiter waiters[COUNT(rows)] = { { .row = NULL } };
-    struct given theirs = given;
 
+    begin_silent(SHORT_MS);
+    struct given theirs = given;
     AUTO(txn) txn = NEW(txn, given.session, NULL);
     ok(zkr_txn_delete(txn, "/lock", 0));
     AUTO(double_barrier) member =
