@@ -540,17 +540,6 @@ TEST(a_handle_tells_by_its_own_upcalls)
     assert_int_equal(told.events, events);
 }
 
-/* The library does not ask for a session that can only read. The client would
- * go on to ask all servers, and wait for the answers for ever. */
-TEST(a_server_that_only_reads_is_told_of)
-{
-    assert_int_equal(told.event, ZKR__ZK_CONNECTED);
-    client_is(ZOO_READONLY_STATE);
-    assert_int_equal(told.event, ZKR__ZK_READ_ONLY);
-    client_is(ZOO_CONNECTING_STATE);
-    assert_int_equal(told.event, ZKR__ZK_DISCONNECTED);
-}
-
 static void let_go(void)
 {
     atomic_store(&closes_hang, false);
