@@ -242,6 +242,7 @@ TEST_ROWS(arguments_of_a_lock, recipes, r)
 
 TEST(arguments_of_one_recipe_only)
 {
+    const struct recipe *unfair = &recipes[2];
     char at_max[] = "/a";
     zkr_lockable *none = NULL, *sem = NULL;
     zkr_barrier *barrier = NULL;
@@ -257,12 +258,9 @@ TEST(arguments_of_one_recipe_only)
 
     for (size_t i = 0; i < COUNT(of_its_locks); i++)
         INVALID(zkr_multi_lock_new(s, of_its_locks[i], &none));
-    INVALID(zkr_unfair_mutex_new(
-        s, "/a", OPTS(lockable, .flags = ZKR_KAZOO_LAYOUT), &none));
-    INVALID(
-        zkr_unfair_mutex_new(s, "/a", OPTS(lockable, .retain_ms = 1), &none));
-    INVALID(
-        zkr_unfair_mutex_new(s, "/a", OPTS(lockable, .retain_max = 1), &none));
+    INVALID(make(unfair, "/a", OPTS(lockable, .flags = ZKR_KAZOO_LAYOUT)));
+    INVALID(make(unfair, "/a", OPTS(lockable, .retain_ms = 1)));
+    INVALID(make(unfair, "/a", OPTS(lockable, .retain_max = 1)));
     INVALID(zkr_mutex_new(s, "/a", OPTS(lockable, .limit_path = "/n"), &none));
     INVALID(zkr_semaphore_new(s, "/a", 1, OPTS(lockable, .limit_path = at_max),
                               &sem));

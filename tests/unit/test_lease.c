@@ -572,18 +572,12 @@ static void hold_for_long(struct link link)
  * without a lease from R = T/10 on: trials from outside saw 58 %. */
 TEST(a_steady_link_is_never_without_a_proof)
 {
-    for (int64_t took = 0; took <= T / 5; took += S / 10) {
+    for (int64_t took = 0; took <= T / 5; took += S / 20) {
         hold_for_long((struct link){ .took = took });
         assert_int_equal(on.without, 0);
-    }
-}
-
-/* The guard of zk-lockctl wants up to T/6. */
-TEST(slow_answers_make_the_beat_quicker_not_the_lease_shorter)
-{
-    for (int64_t took = QUICK; took < T / 10; took += S / 20) {
-        hold_for_long((struct link){ .took = took });
-        assert_true(on.least > T / 6);
+        /* The beat becomes quicker, not the lease shorter: the guard of
+         * zk-lockctl wants up to T/6. */
+        assert_true(took >= T / 10 || on.least > T / 6);
     }
 }
 

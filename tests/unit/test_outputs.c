@@ -221,28 +221,22 @@ static const struct row {
 #undef CALL
 };
 
-static bool is_all(const unsigned char *bytes, size_t size, unsigned char value)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (bytes[i] != value)
-            return false;
-    }
-    return true;
-}
-
 static void expect_errors(void)
 {
     for (size_t i = 0; i < COUNT(rows); i++) {
-        unsigned char out[256];
+        const size_t size = rows[i].size;
+        unsigned char out[256], expected[256];
 
-        if (rows[i].size == 0)
+        if (size == 0)
             continue;
         memset(out, 0x5a, sizeof(out));
+        memset(expected, 0x5a, sizeof(expected));
+        memset(expected, rows[i].empty, size);
         if (rows[i].call(out) == ZKR_OK)
             fail_msg("%s succeeds", rows[i].name);
-        if (!is_all(out, rows[i].size, rows[i].empty))
+        if (memcmp(out, expected, size) != 0)
             fail_msg("%s leaves something in its output", rows[i].name);
-        if (!is_all(out + rows[i].size, sizeof(out) - rows[i].size, 0x5a))
+        if (memcmp(out + size, expected + size, sizeof(out) - size) != 0)
             fail_msg("%s writes beyond its output", rows[i].name);
         assert_int_not_equal(rows[i].call(NULL), ZKR_OK);
     }

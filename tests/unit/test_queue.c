@@ -18,8 +18,6 @@ struct view {
     bool listed;
 };
 
-#define PARSE(view, names, self) parse(view, names, COUNT(names), self)
-
 static void parse(struct view *view, const char *const *names, size_t count,
                   const char *self)
 {
@@ -182,7 +180,7 @@ TEST(a_name_that_is_not_there_is_not_found)
     static const char *const others[] = { W, W "05", "b" W "5", "0", "" };
     struct view queue;
 
-    PARSE(&queue, names, "me-" R "5");
+    parse(&queue, names, COUNT(names), "me-" R "5");
     for (size_t i = 0; i < COUNT(others); i++)
         assert_false(leave_out(&queue, others[i]));
     assert_ahead(&queue, ahead, COUNT(ahead));
@@ -208,7 +206,7 @@ TEST(the_nearest_of_others_is_found)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct view view;
 
-        PARSE(&view, names, R "4");
+        parse(&view, names, COUNT(names), R "4");
         for (size_t j = 0; j < COUNT(names); j++) {
             view.queue.all[j].ours = (cases[i].ours >> j & 1) != 0;
             view.queue.all[j].left_out = (cases[i].left_out >> j & 1) != 0;
@@ -226,7 +224,7 @@ TEST(kind_and_sequence_are_told_and_freed_once)
     static const char *const names[] = { R "2", W "-3", "foreign" };
     struct view queue;
 
-    PARSE(&queue, names, NULL);
+    parse(&queue, names, COUNT(names), NULL);
     assert_int_equal(queue.queue.count, 2);
     assert_int_equal(queue.queue.foreign, 1);
     assert_int_equal(queue.queue.all[0].kind, ZKR__EXCLUSIVE);
