@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "fence_dir.h"
 #include "scope.h"
@@ -277,11 +276,7 @@ static pid_t start(int (*run)(int out), int out)
 
 static void ends_well(pid_t pid)
 {
-    int status = -1;
-
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(exit_status(pid), 0);
 }
 
 static zkr_fence *of_the_parent;

@@ -6,8 +6,6 @@
 #include <sched.h>
 #include <semaphore.h>
 
-#include <sys/wait.h>
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "zk/fault.h"
@@ -118,15 +116,13 @@ TEST(a_child_of_a_process_with_a_thread_in_the_hook_goes_on)
 {
     pthread_t writer = enter_hook();
     pid_t pid = fork();
-    int status = 1;
 
     if (pid == 0) {
         zkr_log_set(ZKR_LOG_ERROR, count, NULL);
         (void)write_line(NULL);
         _exit(atomic_load(&lines) == 2 ? 0 : 1);
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    assert_int_equal(exit_status(pid), 0);
     (void)sem_post(&may_return);
     thread_join(writer);
 }

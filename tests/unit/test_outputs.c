@@ -9,8 +9,6 @@
  * that of leaving a double barrier (integration/test_barrier.c). */
 #include "unit.h"
 
-#include <sys/wait.h>
-
 #include <zkrecipes/testing.h>
 #include <zkrecipes/zhandle.h>
 
@@ -440,13 +438,10 @@ static int with_nothing(char letter, int code)
 static int in_a_child(char letter, int code)
 {
     pid_t pid = fork();
-    int status = 0;
 
     if (pid == 0)
         _exit(complain(letter, code));
-    return waitpid(pid, &status, 0) == pid && WIFEXITED(status)
-               ? WEXITSTATUS(status)
-               : -1;
+    return exit_status(pid);
 }
 
 static int without_credentials(char letter, int code)

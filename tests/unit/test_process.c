@@ -8,7 +8,6 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include "base/process.h"
 #include "client.h"
@@ -25,15 +24,6 @@ WRAP(int, madvise, (void *p, size_t size, int advice))
     return __real_madvise(p, size, advice);
 }
 
-static int wait_for(pid_t pid)
-{
-    int status = 0;
-
-    if (pid < 0 || waitpid(pid, &status, 0) != pid)
-        return 100;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 101;
-}
-
 static int forked(int (*body)(void))
 {
     pid_t pid = fork();
@@ -42,7 +32,7 @@ static int forked(int (*body)(void))
         (void)alarm(HANGS_S);
         _exit(body());
     }
-    return wait_for(pid);
+    return exit_status(pid);
 }
 
 /* The child is process 1. */
@@ -97,7 +87,7 @@ static int clones(void)
     pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
     if (pid == 0)
         _exit(has_another());
-    return wait_for(pid);
+    return exit_status(pid);
 }
 
 TEST(a_child_that_nobody_announces_has_another)

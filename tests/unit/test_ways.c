@@ -7,7 +7,6 @@
 #include <signal.h>
 
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include <zkrecipes/session.h>
 

@@ -3,8 +3,6 @@
  */
 #include <signal.h>
 
-#include <sys/wait.h>
-
 #include "unit.h"
 #include "zk/zk_latch.h"
 

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <sys/wait.h>
+
 #include <zkrecipes/error.h>
 
 #include "test.h"
@@ -31,6 +33,16 @@
 static inline void pass_a_moment(void)
 {
     (void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+/* Of a child; -1 when there is none, or something else has ended it. */
+static inline int exit_status(pid_t pid)
+{
+    int status = 0;
+
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status)
+               ? WEXITSTATUS(status)
+               : -1;
 }
 
 /* For a call that is made whatever it returns. */
