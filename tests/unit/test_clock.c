@@ -154,15 +154,6 @@ static void model_remove(struct model *m, int64_t instant)
         m->sorted[i] = m->sorted[i + 1];
 }
 
-static void model_add(struct model *m, int64_t instant)
-{
-    size_t at = m->count++;
-
-    for (; at > 0 && m->sorted[at - 1] > instant; at--)
-        m->sorted[at] = m->sorted[at - 1];
-    m->sorted[at] = instant;
-}
-
 /* A timer of an odd instant has the other function. */
 static void pops_the_first(struct zkr__timers *timers, struct model *m,
                            int64_t now)
@@ -202,9 +193,13 @@ TEST(thirty_thousand_operations_agree_with_a_sorted_array)
             zkr__timer_disarm(&timers, timer);
             assert_false(zkr__timer_is_armed(timer));
         } else {
+            size_t at = model.count++;
+
+            for (; at > 0 && model.sorted[at - 1] > instant; at--)
+                model.sorted[at] = model.sorted[at - 1];
+            model.sorted[at] = instant;
             again += timer->fn != NULL;
             zkr__timer_disarm(&timers, timer); /* which is harmless */
-            model_add(&model, instant);
             zkr__timer_arm(&timers, timer, instant,
                            instant % 2 == 0 ? on_time : on_other_time);
             assert_true(zkr__timer_is_armed(timer));

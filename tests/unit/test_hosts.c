@@ -11,15 +11,6 @@
 #include "zk/hosts.h"
 #include "zk/rotation.h"
 
-static struct zkr__hosts parse(const char *text, const char *chroot)
-{
-    struct zkr__hosts hosts;
-
-    if (zkr__hosts_parse(&hosts, text, chroot) != ZKR_OK)
-        fail_msg("'%s': %s", text, zkr_error_detail());
-    return hosts;
-}
-
 /* The client, which splits at the last colon and looks the rest up as it is,
  * gets no brackets. */
 TEST(good_lists_are_split)
@@ -63,8 +54,10 @@ TEST(good_lists_are_split)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct zkr__hosts hosts = parse(rows[i].text, rows[i].chroot_arg);
+        struct zkr__hosts hosts;
 
+        gave(ZKR_OK, zkr__hosts_parse(&hosts, rows[i].text, rows[i].chroot_arg),
+             rows[i].text);
         assert_string_equal(hosts.servers, rows[i].servers);
         assert_string_equal(hosts.chroot, rows[i].chroot);
         assert_string_equal(hosts.plain, rows[i].plain != NULL
