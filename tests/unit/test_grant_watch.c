@@ -534,19 +534,16 @@ static void release_twice(zkr_session *session,
  * changes nothing. */
 TEST(a_callback_counts_down_and_does_not_give_back)
 {
-    struct counting c = { .mutex = NULL };
-
     ok(zkr_grant_release(g));
-    ok(zkr_reentrant_mutex_new(s, "/lock", NULL, &c.mutex));
+    AUTO(reentrant_mutex) own = NEW(reentrant_mutex, s, "/lock", NULL);
+    struct counting c = { .mutex = own };
     for (int i = 0; i < 2; i++)
         ok(zkr_reentrant_mutex_acquire(c.mutex, -1));
-    zkr_listener *l = MADE(listener, session_listen, s, release_twice, &c);
+    AUTO(listener) l = MADE(listener, session_listen, s, release_twice, &c);
     ok(zkr_session_dispatch(s));
     assert_int_equal(c.rc[0], ZKR_OK);
     assert_int_equal(c.depth[0], 1);
     assert_int_equal(c.rc[1], ZKR_EDEADLK);
     assert_int_equal(c.depth[1], 1);
     ok(zkr_reentrant_mutex_release(c.mutex));
-    zkr_listener_free(l);
-    zkr_reentrant_mutex_free(c.mutex);
 }

@@ -94,14 +94,12 @@ static const struct node {
 TEST_ROWS(a_node_is_named_as_its_recipe, nodes, node)
 {
     AUTO(session) s = open_session(0);
-    zkr_lockable *l = NULL;
-    zkr_grant *g = NULL;
+    AUTO(mutex) l = NULL;
+    AUTO(grant) g = NULL;
 
     ok(node->make(s, "/lock", OPTS(lockable, .flags = node->flags), &l));
     ok(zkr_lockable_acquire(l, OPTS(acquire, .mode = node->mode), -1, &g));
     assert_has(zkr_grant_node(g), node->name);
-    zkr_grant_free(g);
-    zkr_lockable_free(l);
 }
 
 TEST(a_lost_grant_is_to_be_released_as_often)

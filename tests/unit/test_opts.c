@@ -2,11 +2,9 @@
 /* Tests of option structs and answers: callers older and newer than the
  * library; and of copies of replies: nothing of them is in the client's memory.
  */
-#include <zkrecipes/mutex.h>
-#include <zkrecipes/session.h>
-
 #include "base/opts.h"
 #include "request/client.h"
+#include "scope.h"
 #include "unit.h"
 
 /* One struct in three releases; the library is of the second. */
@@ -165,7 +163,7 @@ TEST(a_copy_has_all_that_was_told)
                                         .name_count = 2,
                                         .data = data,
                                         .data_len = sizeof(data) };
-    struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
+    AUTO(reply) to = zkr__reply_copy(&from, strlen("/app"));
 
     assert_non_null(to);
     memset(data, 'x', sizeof(data));
@@ -177,20 +175,18 @@ TEST(a_copy_has_all_that_was_told)
     assert_string_equal(to->names[1], "");
     assert_int_equal(to->len, 3);
     assert_memory_equal(to->data, "a\0b", 4); /* a NUL follows */
-    zkr_reply_free(to);
 }
 
 TEST(fields_that_were_not_told_are_null)
 {
     const struct zkr__zk_reply from = { .rc = ZKR_OK };
-    struct zkr_reply *to = zkr__reply_copy(&from, 0);
+    AUTO(reply) to = zkr__reply_copy(&from, 0);
 
     assert_non_null(to);
     assert_null(to->path);
     assert_null(to->data);
     assert_null(to->names);
     assert_int_equal(to->len, 0);
-    zkr_reply_free(to);
     zkr_reply_free(NULL);
 }
 
@@ -203,13 +199,12 @@ TEST(a_path_outside_of_the_chroot_is_none)
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct zkr__zk_reply from = { .path = rows[i].path };
-        struct zkr_reply *to = zkr__reply_copy(&from, strlen("/app"));
+        AUTO(reply) to = zkr__reply_copy(&from, strlen("/app"));
 
         assert_non_null(to);
         if (rows[i].without == NULL)
             assert_null(to->path);
         else
             assert_string_equal(to->path, rows[i].without);
-        zkr_reply_free(to);
     }
 }
