@@ -244,13 +244,9 @@ TEST(kinds_are_told_by_the_markers)
 TEST(the_queue_of_a_semaphore_is_no_mutex)
 {
     struct zkr_participant items[] = {
-        { .name = "leases/a-lease-0000000001",
-          .marker = "lease-",
-          .kind = SHARED },
-        { .name = "locks/a-lock-0000000001",
-          .marker = "lock-",
-          .kind = EXCLUSIVE },
-        { .name = "lock-0000000001", .marker = "lock-", .kind = EXCLUSIVE },
+        { "leases/a-lease-0000000001", .marker = "lease-", .kind = SHARED },
+        { "locks/a-lock-0000000001", .marker = "lock-", .kind = EXCLUSIVE },
+        { "lock-0000000001", .marker = "lock-", .kind = EXCLUSIVE },
     };
 
     assert_int_equal(zkr__lock_kind_of(items, 2), ZKR__KIND_SEMAPHORE);

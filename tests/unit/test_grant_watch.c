@@ -452,7 +452,6 @@ TEST(a_withdrawn_callback_is_not_due)
 }
 
 static atomic_bool is_inside;
-static atomic_bool may_leave;
 static atomic_bool has_left;
 
 static void stay_inside(zkr_session *session,
@@ -460,8 +459,7 @@ static void stay_inside(zkr_session *session,
 {
     if (atomic_exchange(&is_inside, true))
         return;
-    AWAIT(atomic_load(&may_leave) ||
-          zkr_session_state(s) == ZKR_SESSION_CLOSED);
+    AWAIT(zkr_session_state(s) == ZKR_SESSION_CLOSED);
     for (int i = 0; i < 50; i++) /* another thread may be faster */
         pass_a_moment();
     atomic_store(&has_left, true);
@@ -473,35 +471,16 @@ static void *dispatch_main(void *unused)
     return unused;
 }
 
-static pthread_t dispatch_beside(zkr_listener **ret_listener)
-{
-    atomic_store(&is_inside, false);
-    atomic_store(&may_leave, false);
-    atomic_store(&has_left, false);
-    ok(zkr_session_listen(s, stay_inside, NULL, ret_listener));
-    pthread_t thread = thread_start(dispatch_main, NULL);
-    AWAIT(atomic_load(&is_inside));
-    return thread;
-}
-
-TEST(only_one_thread_dispatches)
-{
-    AUTO(listener) l = NULL;
-    pthread_t thread = dispatch_beside(&l);
-
-    gives(ZKR_EBUSY, zkr_session_dispatch(s));
-    atomic_store(&may_leave, true);
-    thread_join(thread);
-    ok(zkr_session_dispatch(s));
-}
-
-/* The memory would be freed while the callback runs. */
+/* Only one thread dispatches, and the memory would be freed while the callback
+ * runs. */
 TEST(a_close_waits_for_the_callback_of_another_thread)
 {
-    zkr_listener *l = NULL;
-    pthread_t thread = dispatch_beside(&l);
+    zkr_listener *l = MADE(listener, session_listen, s, stay_inside, NULL);
+    pthread_t thread = thread_start(dispatch_main, NULL);
     zkr_session *closed = s;
 
+    AWAIT(atomic_load(&is_inside));
+    gives(ZKR_EBUSY, zkr_session_dispatch(s));
     zkr_grant_free(g);
     g = NULL;
     zkr_mutex_free(m);
