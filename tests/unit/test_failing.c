@@ -16,7 +16,6 @@
 #include "base/thread.h"
 #include "fence_dir.h"
 #include "protocol/owner.h"
-#include "scope.h"
 #include "wait.h"
 #include "zk/acl.h"
 #include "zk/hosts.h"

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of fences: in memory and in a file; threads, processes, kill -9, a full
  * disk, a damaged file. */
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "fence_dir.h"
-#include "scope.h"
 #include "unit.h"
 
 FIXTURE(make_dir, remove_dir)

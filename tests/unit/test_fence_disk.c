@@ -2,12 +2,10 @@
 /* Tests of the files of a fence: the order in which it writes them, for the
  * case that the machine crashes, and its reaction to the files that it finds;
  * the rule that accepts a token, and the text of its record. */
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "fence/fence_record.h"
 #include "fence_dir.h"
-#include "scope.h"
 #include "unit.h"
 
 /* The logged calls, "sync fence.new, rename, ...", since start_log(). */
