@@ -18,6 +18,8 @@ static zkr_mutex *mutex;
 static zkr_mutex *twin; /* another handle on the same path */
 static zkr_rwlock *rwlock;
 static zkr_mutex *staying; /* NULL: the lock does not stay */
+static zkr_request *request;
+static zkr_grant *reader; /* beside the writer, claim 0 */
 
 static void begin(void)
 {
@@ -58,7 +60,8 @@ static void end(void)
 }
 
 /* STORY_HERE(name) { ... } is a test that tells it between begin() and end();
- * the second time with the same session of the holder, or ANEW. */
+ * the second time with the same session of the holder, or ANEW. TOLD is one
+ * whose text is all of it. */
 #define STORY_WITH(test, ...)                                                  \
     static void plot_##test(void);                                             \
     STORY(test, __VA_ARGS__)                                                   \
@@ -71,6 +74,12 @@ static void end(void)
 
 #define STORY_HERE(test) STORY_WITH(test, nothing)
 #define STORY_ANEW(test) STORY_WITH(test, nothing, .anew = true)
+#define TOLD_BY(story, test, ...)                                              \
+    story(test)                                                                \
+    {                                                                          \
+        play(__VA_ARGS__);                                                     \
+    }
+#define TOLD(test, text) TOLD_BY(STORY_HERE, test, text)
 
 static void some_time(void)
 {
@@ -79,42 +88,43 @@ static void some_time(void)
 
 /* -- claims ---------------------------------------------------------------- */
 
-static void ask_within(int i, zkr_mutex *m, int64_t timeout_ms,
-                       zkr_request **request)
+enum lock {
+    PLAIN,
+    TWIN,
+    STAYING,
+    WRITE,
+    READ,
+};
+
+static void ask_within(int i, enum lock which, int64_t timeout_ms,
+                       zkr_request **ret_request)
 {
-    ours[i] = (struct asking){ .attempt = oracle_asked(TELLER, false, -1) };
-    expect(zkr_mutex_acquire_async(m, timeout_ms, on_asked, &ours[i], request));
+    zkr_lockable *const locks[] = { mutex, twin, staying, rwlock, rwlock };
+    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+
+    opts.mode = which == READ ? ZKR_SHARED : ZKR_EXCLUSIVE;
+    ours[i] =
+        (struct asking){ .attempt = oracle_asked(TELLER, which == READ, -1) };
+    expect(zkr_lockable_acquire_async(locks[which], &opts, timeout_ms, on_asked,
+                                      &ours[i], ret_request));
 }
 
-static void ask_as(int i, zkr_mutex *m)
+static void ask_for(int i, int64_t lock)
 {
-    ask_within(i, m, -1, NULL);
+    ask_within(i, (enum lock)lock, -1, NULL);
 }
 
-static void ask_for(int i)
+static void ask_with_request(int i)
 {
-    ask_as(i, mutex);
+    ask_within(i, PLAIN, -1, &request);
 }
 
-static void ask_to(int i, bool read, int64_t timeout_ms)
+static void try_once(int i)
 {
-    ours[i] = (struct asking){ .attempt = oracle_asked(TELLER, read, -1) };
-    expect((read ? zkr_rwlock_acquire_read_async
-                 : zkr_rwlock_acquire_write_async)(rwlock, timeout_ms, on_asked,
-                                                   &ours[i], NULL));
+    ask_within(i, PLAIN, 0, i == 0 ? &request : NULL);
 }
 
-static void ask_write(int i)
-{
-    ask_to(i, false, -1);
-}
-
-static void ask_read(int i)
-{
-    ask_to(i, true, -1);
-}
-
-static void cancel(zkr_request *request)
+static void cancel(void)
 {
     (void)zkr_request_cancel(request);
     zkr_request_free(request);
@@ -130,11 +140,43 @@ static void await_grant(int i)
              ours[i].told ? zkr_strerror(ours[i].rc) : "it waits");
 }
 
+static void await_grant_at_once(int i)
+{
+    int64_t now = sim_now;
+
+    await_grant(i);
+    WRONG_IF(sim_now - now > MS, "claim %d waits for an answer", i);
+}
+
+static void await_grant_with(int i, int64_t handoff)
+{
+    await_grant(i);
+    WRONG_IF(zkr_grant_handoff(ours[i].grant) != (uint64_t)handoff,
+             "claim %d is granted the lock with hand-off %llu", i,
+             (unsigned long long)zkr_grant_handoff(ours[i].grant));
+}
+
+static void await_grant_state(int i, int64_t state)
+{
+    int64_t limit = sim_now + 20 * world.timeout;
+
+    FIBER_WHILE((int)zkr_grant_state(ours[i].grant) != state && sim_now < limit,
+                MS / 10);
+    WRONG_IF((int)zkr_grant_state(ours[i].grant) != state,
+             "the grant of claim %d is in another state", i);
+}
+
+static void has_lost_it(int i)
+{
+    WRONG_IF(zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST,
+             "claim %d has not lost its node", i);
+}
+
 /* The first of so many claims has the lock. */
 static void queue_up(int claims)
 {
     for (int i = 0; i < claims; i++)
-        ask_for(i);
+        ask_for(i, PLAIN);
     await_grant(0);
     some_time();
 }
@@ -144,10 +186,10 @@ static void still_waits(int i)
     WRONG_IF(ours[i].told, "claim %d is told %s", i, zkr_strerror(ours[i].rc));
 }
 
-static void waits_for(int64_t duration, int i)
+static void was_told(int i, int64_t rc)
 {
-    fiber_sleep(duration);
-    still_waits(i);
+    WRONG_IF(!ours[i].told || ours[i].rc != rc, "claim %d is told %s", i,
+             ours[i].told ? zkr_strerror(ours[i].rc) : "nothing");
 }
 
 static void free_first(void)
@@ -164,12 +206,34 @@ static void take_and_pass_on(int i)
 
 /* -- what is asked --------------------------------------------------------- */
 
-static void only_these_were_asked(int creates, int lists)
+static void were_asked(int count, int64_t type)
 {
-    WRONG_IF(asked(ZKR__ZK_CREATE) != creates ||
-                 asked(ZKR__ZK_CHILDREN) != lists,
-             "there were %d creates and %d lists, not %d and %d",
-             asked(ZKR__ZK_CREATE), asked(ZKR__ZK_CHILDREN), creates, lists);
+    WRONG_IF(asked((enum zkr__zk_type)type) != count,
+             "there were %d requests of type %d, not %d",
+             asked((enum zkr__zk_type)type), (int)type, count);
+}
+
+/* Not what was known on the last connection counts. */
+static void has_listed(void)
+{
+    WRONG_IF(asked(ZKR__ZK_CHILDREN) == 0, "there was no list");
+}
+
+static void forbid_deletes(int64_t duration)
+{
+    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, duration);
+}
+
+static void far(int64_t round_trip)
+{
+    server_far(round_trip / 2);
+}
+
+static void reconnect(void)
+{
+    server_reset_connections(TELLER);
+    FIBER_WHILE(zkr_session_state(session) != ZKR_SESSION_RECONNECTED, MS / 10);
+    some_time();
 }
 
 /* -- operators ------------------------------------------------------------- */
@@ -180,11 +244,6 @@ static void make(const char *path)
             strchr(path, '-') != NULL ? ZKR_CREATE_EPHEMERAL_SEQUENTIAL
                                       : ZKR_CREATE_PERSISTENT,
             path, "");
-}
-
-static void write_to(const char *path)
-{
-    operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, path, "?");
 }
 
 #define STRANGER     "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
@@ -203,226 +262,30 @@ static const struct node *find_child(const char *part)
     return NULL;
 }
 
-static void wait_for_holder(void)
+static void delete_child(const char *part)
 {
-    acquires(&users[HOLDER]);
-    ask_for(0);
-    some_time();
+    operator_deletes(find_child(part)->path);
 }
 
-/* -- neighbours ------------------------------------------------------------ */
-
-STORY_HERE(a_neighbour_is_next_without_a_request)
+/* Of the nth claim that the session has then. */
+static void delete_node(int nth)
 {
-    queue_up(4);
-    count_from_here();
-    for (int i = 0; i < 3; i++) {
-        int64_t now = sim_now;
-
-        pass_on(i);
-        await_grant(i + 1);
-        WRONG_IF(sim_now - now > MS, "claim %d waits for an answer", i + 1);
-    }
-    only_these_were_asked(0, 0);
-}
-
-STORY_HERE(two_handles_have_one_line)
-{
-    ask_as(0, mutex);
-    await_grant(0);
-    ask_as(1, twin);
-    some_time();
-    count_from_here();
-    pass_on(0);
-    await_grant(1);
-    only_these_were_asked(0, 0);
-}
-
-STORY_HERE(a_neighbour_without_its_node_is_not_next)
-{
-    queue_up(3);
-    operator_deletes(path_of(session, 1));
-    some_time();
-    pass_on(0);
-    await_grant(2); /* the other one has come to the end of the queue */
-    still_waits(1);
-    pass_on(2);
-    take_and_pass_on(1);
-}
-
-/* The first of ours gives up, and others are still ahead of the next. */
-STORY_HERE(our_first_claim_may_be_behind_others)
-{
-    zkr_request *request;
-
-    acquires(&users[HOLDER]);
-    ask_within(0, mutex, -1, &request);
-    ask_for(1);
-    some_time();
-    cancel(request);
-    some_time();
-    still_waits(1);
-    give_back(&users[HOLDER]);
-    take_and_pass_on(1);
-}
-
-/* Both nodes go, and the events come in order: the third claim is next. */
-STORY_HERE(a_lost_lock_passes_to_the_neighbour)
-{
-    queue_up(3);
-    operator_deletes(path_of(session, 0));
-    operator_deletes(path_of(session, 1));
-    await_grant(2);
-    WRONG_IF(zkr_grant_state(ours[0].grant) != ZKR_GRANT_LOST,
-             "it is not lost");
-    pass_on(0);
-    pass_on(2);
-    take_and_pass_on(1);
-}
-
-static void await_reconnect(void)
-{
-    server_reset_connections(TELLER);
-    FIBER_WHILE(zkr_session_state(session) != ZKR_SESSION_RECONNECTED, MS / 10);
-    some_time();
-}
-
-STORY_HERE(a_new_connection_begins_without_knowledge)
-{
-    queue_up(2);
-    await_reconnect();
-    count_from_here();
-    pass_on(0);
-    await_grant(1);
-    WRONG_IF(asked(ZKR__ZK_CHILDREN) == 0,
-             "what was known on the last connection counts");
-}
-
-/* Its own node is seen again, because somebody has written to it. */
-STORY_HERE(a_new_connection_begins_without_knowing_others)
-{
-    wait_for_holder();
-    await_reconnect();
-    write_to(path_of(session, 0));
-    some_time();
-    count_from_here();
-    give_back(&users[HOLDER]);
-    await_grant(0);
-    WRONG_IF(asked(ZKR__ZK_CHILDREN) == 0,
-             "what was known on the last connection counts");
-}
-
-/* It lists on the new connection, because somebody has written to the node
- * before it; then it knows as much as before. */
-STORY_HERE(a_list_on_a_new_connection_is_enough)
-{
-    wait_for_holder();
-    await_reconnect();
-    write_to(zkr_grant_node(users[HOLDER].grant));
-    some_time();
-    count_from_here();
-    give_back(&users[HOLDER]);
-    await_grant(0);
-    only_these_were_asked(0, 0);
-}
-
-STORY_HERE(one_list_serves_all_that_wait)
-{
-    queue_up(3);
-    await_reconnect();
-    ask_for(3); /* its list serves all of them */
-    some_time();
-    count_from_here();
-    for (int i = 0; i < 3; i++) {
-        pass_on(i);
-        await_grant(i + 1);
-    }
-    only_these_were_asked(0, 0);
-}
-
-STORY_HERE(nodes_that_stay_are_waited_for)
-{
-    queue_up(2);
-    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
-    pass_on(0);
-    await_grant(1);
-    pass_on(1);
-    some_time();
-    ask_for(2); /* waits for the nodes that stay, as others do */
-    waits_for(world.timeout / 2, 2);
-    take_and_pass_on(2); /* the session has ended */
-}
-
-STORY_HERE(neighbours_wait_for_nodes_that_stay)
-{
-    queue_up(3);
-    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, world.timeout);
-    pass_on(0);
-    await_grant(1);
-    some_time(); /* the node of the first one stays */
-    write_to(path_of(session, 2));
-    some_time(); /* the third one has read its own */
-    pass_on(1);
-    waits_for(world.timeout / 2, 2);
-    take_and_pass_on(2); /* the session has ended */
-}
-
-/* Somebody writes to the node of the nth claim, which is to be watched once
- * more; before that it goes, and no event tells. */
-static void lose_the_watch(int nth)
-{
-    cut_of(TELLER, WAY_UP, world.timeout / 5);
-    write_to(path_of(session, nth));
-    fiber_sleep(20 * MS);
     operator_deletes(path_of(session, nth));
-    fiber_sleep(20 * MS);
 }
 
-STORY_HERE(a_neighbour_that_is_not_watched_is_not_next)
+static void write_to(const char *path)
 {
-    queue_up(2);
-    lose_the_watch(1);
-    pass_on(0);
-    waits_for(20 * MS, 1);
-    take_and_pass_on(1);
+    operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, path, "?");
 }
 
-/* The second is about to be granted the lock, and the third could be. */
-STORY_HERE(a_cancelled_claim_lets_nobody_in)
+static void write_to_node(int nth)
 {
-    ask_as(0, twin);
-    ask_for(1);
-    ask_for(2);
-    await_grant(0);
-    some_time();
-    cut_of(TELLER, WAY_UP, world.timeout / 5);
-    write_to(path_of(session, 1)); /* it is to be seen once more */
-    fiber_sleep(20 * MS);
-    pass_on(0);
-    waits_for(20 * MS, 1);
-    expect(zkr_lockable_cancel(mutex));
-    some_time();
-    for (int i = 1; i < 3; i++) {
-        WRONG_IF(ours[i].rc != ZKR_ECANCELED, "claim %d is told %s", i,
-                 zkr_strerror(ours[i].rc));
-    }
+    write_to(path_of(session, nth));
 }
 
-/* The delete of the first one is delayed. */
-STORY_HERE(a_claim_given_back_is_not_waited_for)
+static void write_to_holder(void)
 {
-    ask_for(0);
-    await_grant(0);
-    const char *first = path_of(session, 0);
-    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
-    pass_on(0);
-    some_time();
-    count_from_here();
-    ask_for(1);
-    await_grant(1);
-    WRONG_IF(find_child(first) == NULL || asked(ZKR__ZK_GET) != 0,
-             "it has waited for one that was given back");
-    refuse(ZKR__ZK_DELETE, NULL, 0);
+    write_to(zkr_grant_node(users[HOLDER].grant));
 }
 
 /* -- writes ---------------------------------------------------------------- */
@@ -433,7 +296,7 @@ static void on_written(int rc, zkr_txn *txn, void *user)
 }
 
 /* It creates one node each time. */
-static void write_guarded(int64_t timeout_ms)
+static void write_guarded(int64_t timeout)
 {
     struct write *w =
         writes_asked(ours[0].attempt, ZKR__ZK_CREATE,
@@ -442,210 +305,81 @@ static void write_guarded(int64_t timeout_ms)
 
     expect(zkr_txn_new_guarded(ours[0].grant, &txn));
     expect(zkr_txn_create(txn, w->path, w->data, strlen(w->data), NULL));
-    expect(zkr_txn_commit_async(txn, timeout_ms, on_written, w));
+    expect(zkr_txn_commit_async(txn, timeout < 0 ? -1 : timeout / MS,
+                                on_written, w));
     zkr_txn_free(txn);
 }
 
-static void write_and_leave(int directions, int64_t timeout_ms)
+/* -- readers --------------------------------------------------------------- */
+
+/* A reader beside a writer, which another thread gives back. */
+struct meddling {
+    int64_t after;
+    bool tries; /* to read, then */
+};
+
+static void *meddle(void *arg)
 {
-    queue_up(2);
-    cut_of(TELLER, directions, world.timeout / 5);
-    write_guarded(timeout_ms);
-    fiber_sleep(world.timeout / 10);
-    pass_on(0);
-    waits_for(world.timeout / 20, 1);
-    take_and_pass_on(1);
+    const struct meddling *m = arg;
+
+    fiber_sleep(m->after);
+    play("refuse 10000 deletes"); /* its node stays for a while */
+    oracle_over(ours[0].attempt);
+    (void)zkr_grant_release_async(ours[0].grant, NULL, NULL);
+    if (m->tries)
+        ask_within(2, READ, 0, NULL);
+    return NULL;
 }
 
-STORY_HERE(a_write_is_over_before_the_next_is_granted)
+static void downgrade(int wanted)
 {
-    write_and_leave(WAY_DOWN, -1);
+    struct attempt *writer = ours[0].attempt;
+    struct attempt *a = oracle_asked(TELLER, true, -1);
+
+    a->beside = writer;
+    writer->grant = NULL;
+    writer->downgrading = ours[0].grant;
+    int rc = zkr_rwlock_downgrade(rwlock, ours[0].grant, &reader);
+    writer->downgrading = NULL;
+    oracle_told(a, rc, reader);
+    WRONG_IF(rc != wanted, "the reader is told %s: %s", zkr_strerror(rc),
+             zkr_error_detail());
 }
 
-STORY_HERE(a_write_is_over_though_it_came_late)
+static void downgrade_with_meddling(int64_t after, bool tries, int wanted)
 {
-    write_and_leave(WAY_UP, -1);
+    (void)fiber_start(TELLER, meddle, ARENA_NEW(struct meddling, after, tries));
+    downgrade(wanted);
 }
 
-STORY_HERE(a_write_is_over_though_it_was_in_vain)
+static void downgrade_before_tries(int count)
 {
-    write_and_leave(WAY_UP, 20);
+    downgrade_with_meddling(10 * MS, count > 0, ZKR_OK);
 }
 
-/* The answer is lost with the connection, and the node stays for a while. */
-STORY_HERE(a_write_without_an_answer_delays_the_next)
+/* The writer has been given back before. */
+static void give_both_back(void)
 {
-    queue_up(2);
-    write_guarded(-1);
-    await_reconnect();
-    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
-    pass_on(0);
-    waits_for(world.timeout / 2, 1);
-    refuse(ZKR__ZK_DELETE, NULL, 0);
-    take_and_pass_on(1);
+    oracle_over_with(reader);
+    (void)zkr_grant_release_async(reader, NULL, NULL);
+    zkr_grant_free(reader);
+    free_first();
 }
 
-STORY_HERE(a_write_that_was_answered_delays_nobody)
+/* -- a lock that stays ----------------------------------------------------- */
+
+static void let_it_stay(void)
 {
-    ask_for(0);
-    ask_for(1);
-    await_grant(0);
-    write_guarded(-1);
-    some_time();
-    const char *first = path_of(session, 0);
-    cut_of(TELLER, WAY_UP, world.timeout / 5);
-    pass_on(0);
-    await_grant(1);
-    WRONG_IF(find_child(first) == NULL, "it has waited for the delete");
-}
+    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
 
-/* -- the create alone ------------------------------------------------------ */
-
-/* The second claim watches the directory, and lists. */
-static void settle(void)
-{
-    for (int i = 0; i < 2; i++) {
-        ask_for(0);
-        take_and_pass_on(0);
-        some_time();
-    }
-}
-
-STORY_HERE(the_create_alone_is_the_acquire)
-{
-    settle();
-    count_from_here();
-    for (int i = 0; i < 3; i++) {
-        ask_for(0);
-        take_and_pass_on(0);
-        some_time();
-    }
-    only_these_were_asked(3, 0);
-}
-
-/* Others make the directory again, and theirs have the numbers of ours. The
- * last of them holds the lock. */
-STORY_HERE(another_directory_has_other_numbers)
-{
-    settle();
-    int32_t before_it = tree_find(WORLD_PATH, ensemble.committed)->cversion;
-    operator_deletes(WORLD_PATH);
-    make(WORLD_PATH);
-    for (int32_t i = 0; i < before_it; i++)
-        make(WORLD_PATH STRANGER);
-    some_time();
-    some_time();
-    for (int32_t i = 0; i + 1 < before_it; i++) {
-        operator_deletes(find_child(STRANGER)->path);
-        some_time();
-    }
-    ask_for(0);
-    waits_for(world.timeout / 2, 0);
-    operator_deletes(find_child(STRANGER)->path);
-    take_and_pass_on(0);
-}
-
-STORY_HERE(a_gap_in_the_numbers_is_somebody)
-{
-    settle();
-    make(WORLD_PATH STRANGER);
-    some_time();
-    ask_for(0);
-    waits_for(world.timeout / 2, 0);
-    operator_deletes(find_child(STRANGER)->path);
-    take_and_pass_on(0);
-}
-
-/* The second and the third have one list, which shows that the lock is free. */
-STORY_HERE(a_try_waits_for_no_neighbour)
-{
-    zkr_request *request;
-
-    settle();
-    ask_within(0, mutex, 0, &request);
-    ask_within(1, mutex, 0, NULL);
-    ask_within(2, mutex, 0, NULL);
-    cancel(request);
-    some_time();
-    await_grant(1);
-    WRONG_IF(!ours[2].told || ours[2].rc != ZKR_EBUSY,
-             "a try waits behind another");
-}
-
-/* -- the only node ahead --------------------------------------------------- */
-
-STORY_HERE(a_claim_that_waits_for_one_does_not_list)
-{
-    wait_for_holder();
-    count_from_here();
-    give_back(&users[HOLDER]);
-    await_grant(0);
-    only_these_were_asked(0, 0);
-}
-
-/* It waits for the holder then. */
-STORY_HERE(a_claim_that_was_behind_one_of_ours_lists_once)
-{
-    zkr_request *first;
-
-    acquires(&users[HOLDER]);
-    ask_within(0, mutex, -1, &first);
-    ask_for(1);
-    some_time();
-    count_from_here();
-    cancel(first);
-    some_time();
-    only_these_were_asked(0, 1);
-    give_back(&users[HOLDER]);
-    await_grant(1);
-}
-
-/* Its own node goes first, and the event comes first. */
-STORY_HERE(a_claim_without_a_node_is_not_next)
-{
-    acquires(&users[HOLDER]);
-    ask_for(0);
-    ask_for(1);
-    some_time();
-    operator_deletes(path_of(session, 0));
-    give_back(&users[HOLDER]);
-    await_grant(1);
-    still_waits(0);
-    pass_on(1);
-    take_and_pass_on(0);
-}
-
-STORY_HERE(a_claim_that_does_not_watch_its_node_is_not_next)
-{
-    wait_for_holder();
-    lose_the_watch(0);
-    give_back(&users[HOLDER]);
-    waits_for(20 * MS, 0);
-    take_and_pass_on(0);
-}
-
-/* A writer of another session puts a reader at its place, and goes. */
-STORY_HERE(a_writer_ahead_may_be_a_reader_next)
-{
-    char reader[128];
-
-    acquires(&users[HOLDER]);
-    const char *writer = zkr_grant_node(users[HOLDER].grant);
-    ask_write(0);
-    some_time();
-    (void)snprintf(reader, sizeof(reader), "%s%s%s", WORLD_PATH, OTHER_READER,
-                   writer + strlen(writer) - 10);
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, reader, "");
-    some_time();
-    give_back(&users[HOLDER]);
-    waits_for(world.timeout / 2, 0);
-    operator_deletes(reader);
-    take_and_pass_on(0);
+    opts.retain_ms = (uint32_t)(100 * world.timeout / MS);
+    expect(zkr_mutex_new(session, WORLD_PATH, &opts, &staying));
+    world.processes[TELLER].stays.ms = opts.retain_ms;
 }
 
 /* -- ghosts ---------------------------------------------------------------- */
 
-static int come_to_a_follower(void)
+static void haunt_a_follower(void)
 {
     int replica = client_replica(TELLER);
 
@@ -654,24 +388,7 @@ static int come_to_a_follower(void)
         some_time();
         replica = client_replica(TELLER);
     }
-    return replica;
-}
-
-/* The answer that one claim has from the leader is no knowledge of the
- * others. */
-STORY_ANEW(each_asks_for_its_ghosts)
-{
-    acquires(&users[HOLDER]);
-    haunt(come_to_a_follower());
-    queue_up(2);
-    pass_on(0);
-    waits_for(world.timeout / 2, 1);
-    take_and_pass_on(1);
-}
-
-static void far(int64_t round_trip)
-{
-    server_far(round_trip / 2);
+    haunt(replica);
 }
 
 /* The first claim of ours has left out the ghost, and waits for the other
@@ -693,17 +410,265 @@ static void await_ghost_left_out(void)
 
 static void ask_behind_a_ghost(void)
 {
-    ask_read(0);
-    take_and_pass_on(0); /* the number 0 is given out */
-    acquires(&users[HOLDER]);
+    play("0 asks to read, 0 has its turn, holder takes"); /* gives out 0 */
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
             WORLD_PATH OTHER_WRITER "0000000000", "");
-    haunt(come_to_a_follower()); /* behind a node of nobody */
-    ask_read(0);
+    haunt_a_follower(); /* behind a node of nobody */
+    ask_for(0, READ);
     await_ghost_left_out();
 }
 
-/* Meanwhile the session holds another lock, so that its lease runs. */
+/* -- the steps ------------------------------------------------------------- */
+
+/* The second claim watches the directory, and lists. */
+static void settle(void)
+{
+    for (int i = 0; i < 2; i++)
+        play("0 asks, 0 has its turn, pause");
+}
+
+const struct step steps[] = {
+    { "pause", .alone = some_time },
+    { "settle", .alone = settle },
+    { "# asks", .two = ask_for, .other = PLAIN },
+    { "# asks by the twin", .two = ask_for, .other = TWIN },
+    { "# asks with a request", .number = ask_with_request },
+    { "the request is cancelled", .alone = cancel },
+    { "# tries", .number = try_once },
+    { "# asks to write", .two = ask_for, .other = WRITE },
+    { "# asks to read", .two = ask_for, .other = READ },
+    { "0 downgrades before # tries", .number = downgrade_before_tries },
+    { "both are given back", .alone = give_both_back },
+    { "it stays", .alone = let_it_stay },
+    { "# asks for what stays", .two = ask_for, .other = STAYING },
+    { "# queue up", .number = queue_up },
+    { "# gets it", .number = await_grant },
+    { "# gets it at once", .number = await_grant_at_once },
+    { "# gets it by hand-off #", .two = await_grant_with },
+    { "# waits", .number = still_waits },
+    { "# is told EBUSY", .two = was_told, .other = ZKR_EBUSY },
+    { "# is told ECANCELED", .two = was_told, .other = ZKR_ECANCELED },
+    { "# becomes held", .two = await_grant_state, .other = ZKR_GRANT_HELD },
+    { "# becomes suspended", .two = await_grant_state,
+      .other = ZKR_GRANT_SUSPENDED },
+    { "# becomes lost", .two = await_grant_state, .other = ZKR_GRANT_LOST },
+    { "# has lost it", .number = has_lost_it },
+    { "# passes", .number = pass_on },
+    { "# has its turn", .number = take_and_pass_on },
+    { "write", .lasts = write_guarded },
+    { "write within #", .lasts = write_guarded },
+    { "# creates", .two = were_asked, .other = ZKR__ZK_CREATE },
+    { "# lists", .two = were_asked, .other = ZKR__ZK_CHILDREN },
+    { "a list", .alone = has_listed },
+    { "reconnect", .alone = reconnect },
+    { "answers take #", .lasts = far },
+    { "deletes are forbidden for #", .lasts = forbid_deletes },
+    { "delete node #", .number = delete_node },
+    { "delete the directory", .named = operator_deletes, .name = WORLD_PATH },
+    { "delete the stranger", .named = delete_child, .name = STRANGER },
+    { "delete the writer", .named = delete_child, .name = OTHER_WRITER },
+    { "delete the reader", .named = delete_child, .name = OTHER_READER },
+    { "delete what stays", .named = delete_child, .name = "-lock-" },
+    { "make the directory", .named = make, .name = WORLD_PATH },
+    { "make a stranger", .named = make, .name = WORLD_PATH STRANGER },
+    { "make a writer", .named = make, .name = WORLD_PATH OTHER_WRITER },
+    { "make a reader", .named = make, .name = WORLD_PATH OTHER_READER },
+    { "write to node #", .number = write_to_node },
+    { "write to the holder's node", .alone = write_to_holder },
+    { "haunt a follower", .alone = haunt_a_follower },
+    { "0 asks behind a ghost", .alone = ask_behind_a_ghost },
+    COMMON_STEPS,
+};
+
+/* -- neighbours ------------------------------------------------------------ */
+
+TOLD(a_neighbour_is_next_without_a_request,
+     "4 queue up, count, 0 passes, 1 gets it at once, 1 passes, "
+     "2 gets it at once, 2 passes, 3 gets it at once, 0 creates, 0 lists")
+
+TOLD(two_handles_have_one_line,
+     "0 asks, 0 gets it, 1 asks by the twin, pause, count, 0 passes, "
+     "1 gets it, 0 creates, 0 lists")
+
+/* The second comes to the end of the queue. */
+TOLD(a_neighbour_without_its_node_is_not_next,
+     "3 queue up, delete node 1, pause, 0 passes, 2 gets it, 1 waits, "
+     "2 passes, 1 has its turn")
+
+/* The first of ours gives up, and others are still ahead of the next. */
+TOLD(our_first_claim_may_be_behind_others,
+     "holder takes, 0 asks with a request, 1 asks, pause, "
+     "the request is cancelled, pause, 1 waits, holder gives, 1 has its turn")
+
+/* Both nodes go, and the events come in order: the third claim is next. */
+TOLD(a_lost_lock_passes_to_the_neighbour,
+     "3 queue up, delete node 0, delete node 1, 2 gets it, 0 has lost it, "
+     "0 passes, 2 passes, 1 has its turn")
+
+TOLD(a_new_connection_begins_without_knowledge,
+     "2 queue up, reconnect, count, 0 passes, 1 gets it, a list")
+
+/* Its own node is seen again, because somebody has written to it. */
+TOLD(a_new_connection_begins_without_knowing_others,
+     "holder takes, 0 asks, pause, reconnect, write to node 0, pause, count, "
+     "holder gives, 0 gets it, a list")
+
+/* It lists on the new connection, because somebody has written to the node
+ * before it; then it knows as much as before. */
+TOLD(a_list_on_a_new_connection_is_enough,
+     "holder takes, 0 asks, pause, reconnect, write to the holder's node, "
+     "pause, count, holder gives, 0 gets it, 0 creates, 0 lists")
+
+/* The list of the last one. */
+TOLD(one_list_serves_all_that_wait,
+     "3 queue up, reconnect, 3 asks, pause, count, 0 passes, 1 gets it, "
+     "1 passes, 2 gets it, 2 passes, 3 gets it, 0 creates, 0 lists")
+
+/* The third waits for the nodes that stay, as others do, until the session has
+ * ended. */
+TOLD(nodes_that_stay_are_waited_for,
+     "2 queue up, deletes are forbidden for T, 0 passes, 1 gets it, 1 passes, "
+     "pause, 2 asks, sleep T/2, 2 waits, 2 has its turn")
+
+/* The node of the first stays, and the third has read its own. */
+TOLD(neighbours_wait_for_nodes_that_stay,
+     "3 queue up, deletes are forbidden for T, 0 passes, 1 gets it, pause, "
+     "write to node 2, pause, 1 passes, sleep T/2, 2 waits, 2 has its turn")
+
+/* Somebody writes to its node, which is to be watched once more; before that it
+ * goes, and no event tells. */
+TOLD(a_neighbour_that_is_not_watched_is_not_next,
+     "2 queue up, session is not heard for T/5, write to node 1, sleep 20ms, "
+     "delete node 1, sleep 20ms, 0 passes, sleep 20ms, 1 waits, "
+     "1 has its turn")
+
+/* The second is about to be granted the lock, when its node has been seen once
+ * more, and the third could be. */
+STORY_HERE(a_cancelled_claim_lets_nobody_in)
+{
+    play("0 asks by the twin, 1 asks, 2 asks, 0 gets it, pause, "
+         "session is not heard for T/5, write to node 1, sleep 20ms, "
+         "0 passes, sleep 20ms, 1 waits");
+    expect(zkr_lockable_cancel(mutex));
+    play("pause, 1 is told ECANCELED, 2 is told ECANCELED");
+}
+
+/* The delete of the first one is delayed. */
+STORY_HERE(a_claim_given_back_is_not_waited_for)
+{
+    play("0 asks, 0 gets it");
+    const char *first = path_of(session, 0);
+    play("refuse 10000 deletes, 0 passes, pause, count, 1 asks, 1 gets it");
+    WRONG_IF(find_child(first) == NULL || asked(ZKR__ZK_GET) != 0,
+             "it has waited for one that was given back");
+    play("refuse 0 deletes");
+}
+
+/* -- writes ---------------------------------------------------------------- */
+
+TOLD(a_write_is_over_before_the_next_is_granted,
+     "2 queue up, session hears nothing for T/5, write, sleep T/10, 0 passes, "
+     "sleep T/20, 1 waits, 1 has its turn")
+
+TOLD(a_write_is_over_though_it_came_late,
+     "2 queue up, session is not heard for T/5, write, sleep T/10, 0 passes, "
+     "sleep T/20, 1 waits, 1 has its turn")
+
+TOLD(a_write_is_over_though_it_was_in_vain,
+     "2 queue up, session is not heard for T/5, write within 20ms, "
+     "sleep T/10, 0 passes, sleep T/20, 1 waits, 1 has its turn")
+
+/* The answer is lost with the connection, and the node stays for a while. */
+TOLD(a_write_without_an_answer_delays_the_next,
+     "2 queue up, write, reconnect, refuse 10000 deletes, 0 passes, sleep T/2, "
+     "1 waits, refuse 0 deletes, 1 has its turn")
+
+STORY_HERE(a_write_that_was_answered_delays_nobody)
+{
+    play("0 asks, 1 asks, 0 gets it, write, pause");
+    const char *first = path_of(session, 0);
+    play("session is not heard for T/5, 0 passes, 1 gets it");
+    WRONG_IF(find_child(first) == NULL, "it has waited for the delete");
+}
+
+/* -- the create alone ------------------------------------------------------ */
+
+TOLD(the_create_alone_is_the_acquire,
+     "settle, count, 0 asks, 0 has its turn, pause, 0 asks, 0 has its turn, "
+     "pause, 0 asks, 0 has its turn, pause, 3 creates, 0 lists")
+
+/* Others make the directory again, and theirs have the numbers of ours. The
+ * last of them holds the lock. */
+STORY_HERE(another_directory_has_other_numbers)
+{
+    settle();
+    int32_t before_it = tree_find(WORLD_PATH, ensemble.committed)->cversion;
+    play("delete the directory, make the directory");
+    for (int32_t i = 0; i < before_it; i++)
+        make(WORLD_PATH STRANGER);
+    play("pause, pause");
+    for (int32_t i = 0; i + 1 < before_it; i++)
+        play("delete the stranger, pause");
+    play("0 asks, sleep T/2, 0 waits, delete the stranger, 0 has its turn");
+}
+
+TOLD(a_gap_in_the_numbers_is_somebody,
+     "settle, make a stranger, pause, 0 asks, sleep T/2, 0 waits, "
+     "delete the stranger, 0 has its turn")
+
+/* The second and the third have one list, which shows that the lock is free. */
+TOLD(a_try_waits_for_no_neighbour,
+     "settle, 0 tries, 1 tries, 2 tries, the request is cancelled, pause, "
+     "1 gets it, 2 is told EBUSY")
+
+/* -- the only node ahead --------------------------------------------------- */
+
+TOLD(a_claim_that_waits_for_one_does_not_list,
+     "holder takes, 0 asks, pause, count, holder gives, 0 gets it, "
+     "0 creates, 0 lists")
+
+/* It waits for the holder then. */
+TOLD(a_claim_that_was_behind_one_of_ours_lists_once,
+     "holder takes, 0 asks with a request, 1 asks, pause, count, "
+     "the request is cancelled, pause, 0 creates, 1 lists, holder gives, "
+     "1 gets it")
+
+/* Its own node goes first, and the event comes first. */
+TOLD(a_claim_without_a_node_is_not_next,
+     "holder takes, 0 asks, 1 asks, pause, delete node 0, holder gives, "
+     "1 gets it, 0 waits, 1 passes, 0 has its turn")
+
+/* As that of a neighbour. */
+TOLD(a_claim_that_does_not_watch_its_node_is_not_next,
+     "holder takes, 0 asks, pause, session is not heard for T/5, "
+     "write to node 0, sleep 20ms, delete node 0, sleep 20ms, holder gives, "
+     "sleep 20ms, 0 waits, 0 has its turn")
+
+/* A writer of another session puts a reader at its place, and goes. */
+STORY_HERE(a_writer_ahead_may_be_a_reader_next)
+{
+    char path[128];
+
+    acquires(&users[HOLDER]);
+    const char *writer = zkr_grant_node(users[HOLDER].grant);
+    play("0 asks to write, pause");
+    (void)snprintf(path, sizeof(path), "%s%s%s", WORLD_PATH, OTHER_READER,
+                   writer + strlen(writer) - 10);
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, path, "");
+    play("pause, holder gives, sleep T/2, 0 waits, delete the reader, "
+         "0 has its turn");
+}
+
+/* -- ghosts ---------------------------------------------------------------- */
+
+/* The answer that one claim has from the leader is no knowledge of the
+ * others. */
+TOLD_BY(STORY_ANEW, each_asks_for_its_ghosts,
+        "holder takes, haunt a follower, 2 queue up, 0 passes, sleep T/2, "
+        "1 waits, 1 has its turn")
+
+/* Meanwhile the session holds another lock, so that its lease runs; and its own
+ * node is confirmed. */
 STORY_ANEW(a_claim_that_leaves_out_a_ghost_is_confirmed)
 {
     zkr_unfair_mutex *unfair;
@@ -712,34 +677,19 @@ STORY_ANEW(a_claim_that_leaves_out_a_ghost_is_confirmed)
     ask_behind_a_ghost();
     expect(zkr_unfair_mutex_new(session, WORLD_PATH, NULL, &unfair));
     expect(zkr_unfair_mutex_acquire(unfair, -1, &held));
-    fiber_sleep(world.timeout);
-    count_from_here();
-    operator_deletes(find_child(OTHER_WRITER)->path);
-    await_grant(0);
-    WRONG_IF(asked(ZKR__ZK_CHILDREN) == 0, "its own node is not confirmed");
-    pass_on(0);
+    play("sleep T, count, delete the writer, 0 gets it, a list, 0 passes");
     (void)zkr_grant_release(held);
     zkr_grant_free(held);
     zkr_unfair_mutex_free(unfair);
 }
 
-/* Both have one list: the third one's was under way. */
-STORY_ANEW(a_ghost_is_left_out_by_one)
-{
-    ask_behind_a_ghost();
-    far(100 * MS);
-    ask_read(2);
-    operator_deletes(find_child(OTHER_WRITER)->path);
-    fiber_sleep(70 * MS); /* the event has come */
-    ask_read(1);
-    await_grant(0);
-    far(0);
-    waits_for(world.timeout / 2, 1);
-    still_waits(2);
-    pass_on(0);
-    take_and_pass_on(1);
-    take_and_pass_on(2);
-}
+/* Both have one list: the third one's was under way. The event has come before
+ * the second asks. */
+TOLD_BY(STORY_ANEW, a_ghost_is_left_out_by_one,
+        "0 asks behind a ghost, answers take 100ms, 2 asks to read, "
+        "delete the writer, sleep 70ms, 1 asks to read, 0 gets it, "
+        "answers take 0ms, sleep T/2, 1 waits, 2 waits, 0 passes, "
+        "1 has its turn, 2 has its turn")
 
 /* The node before it is read once more, because somebody has written to it;
  * meanwhile its own node goes, and then the connection. The read is sent
@@ -747,190 +697,65 @@ STORY_ANEW(a_ghost_is_left_out_by_one)
  * read with a request that was in flight. */
 STORY_HERE(a_read_is_answered_before_the_next)
 {
-    wait_for_holder();
-    far(200 * MS);
-    write_to(zkr_grant_node(users[HOLDER].grant));
-    fiber_sleep(350 * MS); /* it has listed, and reads */
-    operator_deletes(path_of(session, 0));
-    fiber_sleep(30 * MS); /* the event is under way */
+    play("holder takes, 0 asks, pause, answers take 200ms, "
+         "write to the holder's node, sleep 350ms"); /* it reads */
+    play("delete node 0, sleep 30ms"); /* the event is under way */
     refuse(ZKR__ZK_GET, zkr_grant_node(users[HOLDER].grant), 6);
-    server_reset_connections(TELLER);
-    far(0);
-    waits_for(world.timeout, 0);
+    play("session loses its connection, answers take 0ms, sleep T, 0 waits");
     refuse(ZKR__ZK_GET, NULL, 0);
     fiber_sleep(world.timeout);
     WRONG_IF(find_child(path_of(session, 0)) == NULL,
              "it waits without a node");
-    give_back(&users[HOLDER]);
-    take_and_pass_on(0);
+    play("holder gives, 0 has its turn");
 }
 
 /* -- readers --------------------------------------------------------------- */
 
-STORY_HERE(readers_are_neighbours_of_a_writer)
-{
-    ask_write(0);
-    for (int i = 1; i < 4; i++)
-        ask_read(i);
-    ask_write(4);
-    await_grant(0);
-    some_time();
-    count_from_here();
-    pass_on(0);
-    for (int i = 1; i < 4; i++)
-        await_grant(i);
-    still_waits(4);
-    for (int i = 1; i < 4; i++) {
-        still_waits(4);
-        pass_on(i);
-    }
-    await_grant(4);
-    only_these_were_asked(0, 0);
-}
-
-/* A reader beside a writer, which another thread gives back. */
-struct meddling {
-    int64_t after;
-    bool tries; /* to read, then */
-};
-
-static void *meddle(void *arg)
-{
-    const struct meddling *m = arg;
-
-    fiber_sleep(m->after);
-    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX); /* its node stays for a while */
-    oracle_over(ours[0].attempt);
-    (void)zkr_grant_release_async(ours[0].grant, NULL, NULL);
-    if (m->tries)
-        ask_to(2, true, 0);
-    return NULL;
-}
-
-static int downgrade(zkr_grant **read)
-{
-    struct attempt *a = oracle_asked(TELLER, true, -1);
-
-    a->beside = ours[0].attempt;
-    ours[0].attempt->grant = NULL;
-    ours[0].attempt->downgrading = ours[0].grant;
-    int rc = zkr_rwlock_downgrade(rwlock, ours[0].grant, read);
-    ours[0].attempt->downgrading = NULL;
-    oracle_told(a, rc, *read);
-    return rc;
-}
-
-static int downgrade_with_meddling(int64_t after, bool tries, zkr_grant **read)
-{
-    (void)fiber_start(TELLER, meddle, ARENA_NEW(struct meddling, after, tries));
-    return downgrade(read);
-}
-
-static zkr_grant *read_with_meddling(bool tries)
-{
-    zkr_grant *read = NULL;
-
-    expect(downgrade_with_meddling(10 * MS, tries, &read));
-    return read;
-}
-
-/* The writer has been given back before. */
-static void give_both_back(zkr_grant *read)
-{
-    oracle_over_with(read);
-    (void)zkr_grant_release_async(read, NULL, NULL);
-    zkr_grant_free(read);
-    free_first();
-}
-
-static void begin_with_writer(void)
-{
-    ask_write(0);
-    await_grant(0);
-}
+TOLD(readers_are_neighbours_of_a_writer,
+     "0 asks to write, 1 asks to read, 2 asks to read, 3 asks to read, "
+     "4 asks to write, 0 gets it, pause, count, 0 passes, 1 gets it, "
+     "2 gets it, 3 gets it, 4 waits, 1 passes, 4 waits, 2 passes, 4 waits, "
+     "3 passes, 4 gets it, 0 creates, 0 lists")
 
 /* The next writer has listed before the create of the reader, and learns of
  * it when the writer has been given back. Regression: both were granted the
  * lock, the writer and then the reader. */
-STORY_HERE(a_reader_beside_its_writer_is_ahead_unseen)
-{
-    begin_with_writer();
-    some_time();
-    far(200 * MS);
-    ask_write(1);
-    fiber_sleep(10 * MS);
-    zkr_grant *read = read_with_meddling(false);
-    still_waits(1);
-    far(0);
-    refuse(ZKR__ZK_DELETE, NULL, 0);
-    waits_for(300 * MS, 1);
-    give_both_back(read);
-    take_and_pass_on(1);
-}
+TOLD(a_reader_beside_its_writer_is_ahead_unseen,
+     "0 asks to write, 0 gets it, pause, answers take 200ms, "
+     "1 asks to write, sleep 10ms, 0 downgrades before 0 tries, 1 waits, "
+     "answers take 0ms, refuse 0 deletes, sleep 300ms, 1 waits, "
+     "both are given back, 1 has its turn")
 
 /* The same; but when the next writer has listed, a reader of others is ahead
  * of it, the only one, and goes. */
-STORY_HERE(a_reader_unseen_is_ahead_when_others_go)
-{
-    begin_with_writer();
-    make(WORLD_PATH OTHER_READER);
-    some_time();
-    far(200 * MS);
-    ask_write(1);
-    fiber_sleep(10 * MS);
-    zkr_grant *read = read_with_meddling(false);
-    far(0);
-    some_time();
-    operator_deletes(find_child(OTHER_READER)->path);
-    some_time();
-    still_waits(1);
-    refuse(ZKR__ZK_DELETE, NULL, 0);
-    give_both_back(read);
-    take_and_pass_on(1);
-}
+TOLD(a_reader_unseen_is_ahead_when_others_go,
+     "0 asks to write, 0 gets it, make a reader, pause, answers take 200ms, "
+     "1 asks to write, sleep 10ms, 0 downgrades before 0 tries, "
+     "answers take 0ms, pause, delete the reader, pause, 1 waits, "
+     "refuse 0 deletes, both are given back, 1 has its turn")
 
-/* The reader shares its list with a try. To the reader the writer does not
- * count, because it stands beside it; to the try, because it has been given
- * back. */
-STORY_HERE(a_writer_that_was_given_back_refuses_no_try)
-{
-    begin_with_writer();
-    some_time();
-    far(200 * MS);
-    ask_read(1); /* its list is under way first */
-    fiber_sleep(10 * MS);
-    zkr_grant *read = read_with_meddling(true);
-    far(0);
-    await_grant(1);
-    await_grant(2);
-    refuse(ZKR__ZK_DELETE, NULL, 0);
-    give_both_back(read);
-}
+/* The reader shares its list with a try, after that of another, which is under
+ * way first. To the reader the writer does not count, because it stands beside
+ * it; to the try, because it has been given back. */
+TOLD(a_writer_that_was_given_back_refuses_no_try,
+     "0 asks to write, 0 gets it, pause, answers take 200ms, 1 asks to read, "
+     "sleep 10ms, 0 downgrades before 1 tries, answers take 0ms, 1 gets it, "
+     "2 gets it, refuse 0 deletes, both are given back")
 
 /* The node of the writer has gone, and no event tells yet. A node that is
  * left from before it, and the list of a try, make the reader's number the
  * next one. */
 STORY_HERE(a_reader_with_the_next_number_lists)
 {
-    zkr_grant *read = NULL;
-
-    for (int i = 0; i < 2; i++) {
-        ask_write(1);
-        take_and_pass_on(1);
-        some_time();
-    }
-    ask_write(1);
-    await_grant(1);
-    refuse(ZKR__ZK_DELETE, NULL, INT32_MAX);
-    pass_on(1);
-    ask_write(0);
-    await_grant(0);
+    play("1 asks to write, 1 has its turn, pause, 1 asks to write, "
+         "1 has its turn, pause, 1 asks to write, 1 gets it, refuse 10000 "
+         "deletes, "
+         "1 passes, 0 asks to write, 0 gets it");
     operator_deletes(zkr_grant_node(ours[0].grant));
     fiber_sleep(5 * MS);
-    ask_to(2, false, 0);
-    int rc = downgrade(&read);
-    WRONG_IF(rc != ZKR_ELOST, "it is told %s", zkr_strerror(rc));
-    refuse(ZKR__ZK_DELETE, NULL, 0);
+    ask_within(2, WRITE, 0, NULL);
+    downgrade(ZKR_ELOST);
+    play("refuse 0 deletes");
     free_first();
     some_time();
     if (ours[2].grant != NULL)
@@ -941,8 +766,7 @@ static void *make_directory_anew(void *arg)
 {
     fiber_sleep(10 * MS);
     operator_deletes(zkr_grant_node(ours[0].grant));
-    operator_deletes(WORLD_PATH);
-    make(WORLD_PATH);
+    play("delete the directory, make the directory");
     return NULL;
 }
 
@@ -951,30 +775,16 @@ static void *make_directory_anew(void *arg)
  * that the directory had given out. */
 STORY_HERE(the_number_of_a_writer_is_not_given_out)
 {
-    zkr_grant *read = NULL;
-
-    for (int i = 0; i < 2; i++) {
-        make(WORLD_PATH STRANGER);
-        some_time();
-        operator_deletes(find_child(STRANGER)->path);
-    }
-    ask_write(0);
-    await_grant(0);
-    some_time();
-    far(200 * MS);
+    play("make a stranger, pause, delete the stranger, make a stranger, "
+         "pause, delete the stranger, 0 asks to write, 0 gets it, pause, "
+         "answers take 200ms");
     (void)fiber_start(TELLER, make_directory_anew, NULL);
-    WRONG_IF(downgrade(&read) != ZKR_ELOST, "it is granted the read lock");
+    downgrade(ZKR_ELOST);
     far(0);
     free_first();
-    some_time();
-    make(WORLD_PATH OTHER_WRITER);
-    make(WORLD_PATH OTHER_READER);
-    some_time();
-    ask_write(1);
-    waits_for(world.timeout / 2, 1);
-    operator_deletes(find_child(OTHER_WRITER)->path);
-    operator_deletes(find_child(OTHER_READER)->path);
-    take_and_pass_on(1);
+    play("pause, make a writer, make a reader, pause, 1 asks to write, "
+         "sleep T/2, 1 waits, delete the writer, delete the reader, "
+         "1 has its turn");
 }
 
 /* The create of the reader fails, and the delete of the writer, too, for as
@@ -984,18 +794,12 @@ STORY_HERE(the_number_of_a_writer_is_not_given_out)
  * it, too. */
 STORY_HERE(a_reader_beside_nobody_is_not_granted)
 {
-    zkr_grant *read = NULL;
-
-    ask_write(0);
-    ask_write(1);
-    await_grant(0);
-    some_time();
+    play("0 asks to write, 1 asks to write, 0 gets it, pause");
     fates =
         (struct fates){ .process = TELLER, .of = { { FATE_THROTTLED, 0 } } };
     fates.of[1].number = UINT32_MAX;
-    int rc = downgrade_with_meddling(5 * MS, false, &read);
-    refuse(ZKR__ZK_DELETE, NULL, 0);
-    WRONG_IF(rc != ZKR_ELOST, "it is told %s", zkr_strerror(rc));
+    downgrade_with_meddling(5 * MS, false, ZKR_ELOST);
+    play("refuse 0 deletes");
     free_first();
     take_and_pass_on(1);
 }
@@ -1004,127 +808,56 @@ STORY_HERE(a_reader_beside_nobody_is_not_granted)
  *
  * Each fault happens twice in a life of the lock, too. */
 
-static void let_it_stay(void)
-{
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-
-    opts.retain_ms = (uint32_t)(100 * world.timeout / MS);
-    expect(zkr_mutex_new(session, WORLD_PATH, &opts, &staying));
-    world.processes[TELLER].stays.ms = opts.retain_ms;
-}
-
-static void await_grant_with(int i, uint64_t handoff)
-{
-    await_grant(i);
-    WRONG_IF(zkr_grant_handoff(ours[i].grant) != handoff,
-             "claim %d is granted the lock with hand-off %llu", i,
-             (unsigned long long)zkr_grant_handoff(ours[i].grant));
-}
-
-static void await_grant_state(int i, enum zkr_grant_state_kind state)
-{
-    int64_t limit = sim_now + 20 * world.timeout;
-
-    FIBER_WHILE(zkr_grant_state(ours[i].grant) != state && sim_now < limit,
-                MS / 10);
-    WRONG_IF(zkr_grant_state(ours[i].grant) != state,
-             "the grant of claim %d is in another state", i);
-}
-
-static void four_wait_for_it(void)
-{
-    for (int i = 0; i < 4; i++)
-        ask_as(i, staying);
-    await_grant_with(0, 0);
-    pass_on(0);
-}
+#define FOUR_WAIT_FOR_IT                                                       \
+    "it stays, 0 asks for what stays, 1 asks for what stays, "                 \
+    "2 asks for what stays, 3 asks for what stays, 0 gets it by hand-off 0, "  \
+    "0 passes, "
 
 /* Others come in between: the members that wait have no node any more. */
-STORY_HERE(members_outlive_their_delegate)
-{
-    let_it_stay();
-    four_wait_for_it();
-    await_grant_with(1, 1);
-    ask(&users[HOLDER]);
-    some_time();
-    for (int i = 1; i < 3; i++) {
-        cut_of(TELLER, WAY_UP | WAY_DOWN, 2 * world.timeout);
-        await_grant_state(i, ZKR_GRANT_LOST);
-        if (i == 1) {
-            await_told(&users[HOLDER]);
-            some_time();
-            still_waits(2);
-            give_back(&users[HOLDER]);
-        }
-        await_grant_with(i + 1, 0);
-        pass_on(i);
-        some_time();
-    }
-}
+TOLD(members_outlive_their_delegate, FOUR_WAIT_FOR_IT
+     "1 gets it by hand-off 1, holder asks, pause, session is cut off for 2T, "
+     "1 becomes lost, holder is told, pause, 2 waits, holder gives, "
+     "2 gets it by hand-off 0, 1 passes, pause, session is cut off for 2T, "
+     "2 becomes lost, 3 gets it by hand-off 0, 2 passes, pause")
 
-STORY_HERE(a_node_that_stays_may_be_deleted)
-{
-    let_it_stay();
-    four_wait_for_it();
-    for (int i = 1; i < 3; i++) {
-        await_grant(i);
-        some_time();
-        operator_deletes(find_child("-lock-")->path);
-        await_grant_with(i + 1, 0);
-        WRONG_IF(zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST,
-                 "claim %d has not lost its node", i);
-        pass_on(i);
-    }
-}
+TOLD(a_node_that_stays_may_be_deleted, FOUR_WAIT_FOR_IT
+     "1 gets it, pause, delete what stays, 2 gets it by hand-off 0, "
+     "1 has lost it, 1 passes, 2 gets it, pause, delete what stays, "
+     "3 gets it by hand-off 0, 2 has lost it, 2 passes")
 
+/* Its node is watched when it goes. */
 STORY_HERE(a_node_that_stays_may_be_deleted_unheld)
 {
     let_it_stay();
     for (int i = 0; i < 3; i++) {
-        ask_as(i, staying);
+        ask_for(i, STAYING);
         await_grant_with(i, 0);
         pass_on(i);
-        some_time(); /* its node is watched */
-        count_from_here();
-        operator_deletes(find_child("-lock-")->path);
-        some_time();
-        only_these_were_asked(0, 0);
+        play("pause, count, delete what stays, pause, 0 creates, 0 lists");
     }
 }
 
 /* Nobody here knows yet that the connection is lost. The lease runs, and the
- * grant is in doubt until there is another one. */
-STORY_HERE(a_connection_goes_while_a_member_comes)
-{
-    let_it_stay();
-    ask_as(0, staying);
-    await_grant_with(0, 0);
-    pass_on(0);
-    some_time();
-    for (int i = 1; i < 3; i++) {
-        cut_of(TELLER, WAY_UP | WAY_DOWN, world.timeout / 2);
-        ask_as(i, staying);
-        await_grant_with(i, (uint64_t)i);
-        await_grant_state(i, ZKR_GRANT_SUSPENDED);
-        await_grant_state(i, ZKR_GRANT_HELD);
-        fiber_sleep(world.timeout); /* that of the delegate, too */
-        pass_on(i);
-        some_time();
-    }
-}
+ * grant is in doubt until there is another one, and that of the delegate, too.
+ */
+TOLD(a_connection_goes_while_a_member_comes,
+     "it stays, 0 asks for what stays, 0 gets it by hand-off 0, 0 passes, "
+     "pause, session is cut off for T/2, 1 asks for what stays, "
+     "1 gets it by hand-off 1, 1 becomes suspended, 1 becomes held, sleep T, "
+     "1 passes, pause, session is cut off for T/2, 2 asks for what stays, "
+     "2 gets it by hand-off 2, 2 becomes suspended, 2 becomes held, sleep T, "
+     "2 passes, pause")
 
 /* What is in doubt is not handed on: the next has a node of its own. */
 STORY_HERE(a_connection_goes_while_a_member_waits)
 {
-    let_it_stay();
-    ask_as(0, staying);
-    await_grant(0);
+    play("it stays, 0 asks for what stays, 0 gets it");
     for (int i = 1; i < 3; i++) {
         int64_t token = zkr_grant_token(ours[i - 1].grant);
 
         some_time();
-        ask_as(i, staying);
-        cut_of(TELLER, WAY_UP | WAY_DOWN, world.timeout / 2);
+        ask_for(i, STAYING);
+        play("session is cut off for T/2");
         FIBER_WHILE(zkr_grant_state(ours[i - 1].grant) == ZKR_GRANT_HELD, MS);
         pass_on(i - 1);
         some_time();
@@ -1135,23 +868,13 @@ STORY_HERE(a_connection_goes_while_a_member_waits)
     }
 }
 
-/* Nor is it when nobody had it meanwhile. */
-STORY_HERE(a_connection_goes_before_a_member_asks)
-{
-    let_it_stay();
-    ask_as(0, staying);
-    await_grant(0);
-    for (int i = 1; i < 3; i++) {
-        pass_on(i - 1);
-        some_time();
-        cut_of(TELLER, WAY_UP | WAY_DOWN, world.timeout / 2);
-        fiber_sleep(2 * world.timeout / 5); /* a proof is late */
-        ask_as(i, staying);
-        some_time();
-        still_waits(i);
-        await_grant_with(i, 0);
-    }
-}
+/* Nor is it when nobody had it meanwhile; a proof is late. */
+TOLD(a_connection_goes_before_a_member_asks,
+     "it stays, 0 asks for what stays, 0 gets it, 0 passes, pause, "
+     "session is cut off for T/2, sleep 2T/5, 1 asks for what stays, pause, "
+     "1 waits, 1 gets it by hand-off 0, 1 passes, pause, "
+     "session is cut off for T/2, sleep 2T/5, 2 asks for what stays, pause, "
+     "2 waits, 2 gets it by hand-off 0")
 
 /* -- short timeouts -------------------------------------------------------- */
 

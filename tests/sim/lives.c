@@ -11,6 +11,8 @@
 #define REQUESTS_MAX    400
 #define ALLOCATIONS_MAX 2000
 
+const struct step steps[] = { COMMON_STEPS };
+
 /* The greatest distance of the two faults; the argument of the program. */
 static uint32_t most_apart = 2;
 

@@ -12,12 +12,9 @@
  * way. */
 static void come_to_prove(void)
 {
-    int64_t silence = world.timeout * 6 / 5;
-
-    start(&users[WAITER]);
-    fiber_sleep(3 * world.timeout);
-    cut(WAY_DOWN, silence); /* the servers hear that it lives */
-    fiber_sleep(silence - MS);
+    /* the servers hear that it lives */
+    play("waiter starts, sleep 3T, waiter hears nothing for 6T/5");
+    fiber_sleep(world.timeout * 6 / 5 - MS);
     ask(&users[WAITER]);
     (void)await_state(ZKR__CLAIM_PROVING);
 }
@@ -70,18 +67,32 @@ static void never_in_doubt(zkr_grant *grant,
              (long long)story.instant, zkr_grant_state_name(event->state));
 }
 
+static void make(const char *path)
+{
+    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, path, "");
+}
+
+#define UNFAIR_PATH WORLD_PATH "/holder"
+
+const struct step steps[] = {
+    { "come to prove", .alone = come_to_prove },
+    { "waiter waits", .alone = waiter_waits },
+    { "delete its node", .alone = operator_deletes_the_node },
+    { "delete the unfair node", .named = operator_deletes,
+      .name = UNFAIR_PATH },
+    { "make the unfair node", .named = make, .name = UNFAIR_PATH },
+    COMMON_STEPS,
+};
+
 /* -- proving -------------------------------------------------------------- */
 
-/* Patience was over, so the end of the connection was as good as an answer. */
+/* Patience was over, so the end of the connection was as good as an answer. The
+ * waiter will ask again, or has already, when it is not heard. */
 STORY(an_answer_that_never_came_grants_nothing, has_a_node)
 {
-    come_to_prove();
-    cut(WAY_DOWN, world.timeout * 3 / 10);
-    fiber_sleep(world.timeout / 3); /* it will ask again, or has already, */
-    cut(WAY_UP, world.timeout / 2); /* the waiter is not heard */
-    operator_deletes_the_node();
-    fiber_sleep(world.timeout * 2 / 5); /* patience is over */
-    server_reset_connections(WAITER);
+    play("come to prove, waiter hears nothing for 3T/10, sleep T/3, "
+         "waiter is not heard for T/2, delete its node, sleep 2T/5, "
+         "waiter loses its connection");
 }
 
 /* The answer had waited in the socket while the session, and with it the node,
@@ -96,27 +107,16 @@ STORY(an_answer_from_before_a_pause_grants_nothing, has_a_node)
  * an ACL that forbids the proof, and the lock was granted without one. */
 STORY(a_client_without_memory_says_nothing_of_the_node, has_a_node)
 {
-    come_to_prove();
-    cut(WAY_DOWN, world.timeout * 3 / 10);
-    refuse(ZKR__ZK_CHECK, NULL, INT32_MAX);
-    fiber_sleep(world.timeout / 10); /* it has found the node by then */
-    operator_deletes_the_node();
-    fiber_sleep(world.timeout);
-    waiter_waits();
-    refuse(ZKR__ZK_CHECK, NULL, 0);
+    /* it has found the node when that goes */
+    play("come to prove, waiter hears nothing for 3T/10, refuse 10000 checks, "
+         "sleep T/10, delete its node, sleep T, waiter waits, refuse 0 checks");
 }
 
 /* All nodes of an unfair mutex have one name. */
 STORY(the_node_of_another_proves_nothing, has_a_node, .unfair = true)
 {
-    start(&users[HOLDER]);
-    come_to_prove();
-    cut(WAY_UP | WAY_DOWN, world.timeout / 4);
-    operator_deletes_the_node();
-    acquires(&users[HOLDER]);
-    fiber_sleep(2 * world.timeout);
-    waiter_waits();
-    give_back(&users[HOLDER]);
+    play("holder starts, come to prove, waiter is cut off for T/4, "
+         "delete its node, holder takes, sleep 2T, waiter waits, holder gives");
 }
 
 /* The answer to its create is lost, while its first lease runs. The next
@@ -128,8 +128,7 @@ STORY(a_node_that_was_found_is_looked_for_once_more, has_a_node, .unfair = true,
     int leader = ensemble.leader;
     int next = (leader + 1) % REPLICAS;
 
-    start(&users[WAITER]);
-    fiber_sleep(world.timeout / 10);
+    play("waiter starts, sleep T/10");
     WRONG_IF(replica_of_waiter() != leader,
              "it is connected to another than the leader");
     server_cut(WAITER, leader, WAY_DOWN, world.timeout);
@@ -139,7 +138,7 @@ STORY(a_node_that_was_found_is_looked_for_once_more, has_a_node, .unfair = true,
                 MS / 10);
     server_cut(WAITER, next, WAY_UP, 20 * MS); /* where it reads it */
     ensemble_stall(leader, next, 40 * MS);
-    operator_deletes(WORLD_PATH "/holder");
+    operator_deletes(UNFAIR_PATH);
 }
 
 /* -- searching ------------------------------------------------------------ */
@@ -155,11 +154,9 @@ static void has_no_memory(void)
 STORY(a_write_that_was_not_sent_begins_no_search, has_no_memory,
       .retry = { .kind = ZKR_RETRY_FIXED, .base_ms = 20, .max_retries = 1 })
 {
-    start(&users[WAITER]);
-    fiber_sleep(world.timeout);
-    cut(WAY_DOWN, world.timeout * 3 / 4); /* longer than a client waits */
-    ask(&users[WAITER]);
-    refuse(ZKR__ZK_CHECK, NULL, 2); /* the first try and the retry */
+    /* for longer than a client waits; the first try and the retry */
+    play("waiter starts, sleep T, waiter hears nothing for 3T/4, waiter asks, "
+         "refuse 2 checks");
 }
 
 static size_t nodes(void)
@@ -183,8 +180,7 @@ STORY(a_deserted_leader_ends_no_search, has_given_up, .no_lease = true)
     int old = ensemble.leader;
     int next;
 
-    start(&users[WAITER]);
-    fiber_sleep(4 * world.timeout);
+    play("waiter starts, sleep 4T");
     ensemble_isolate(old, 10 * MS, 2 * world.timeout);
     FIBER_WHILE((next = ensemble.leader) == old || next == NO_REPLICA, MS);
     int follower = REPLICAS - old - next;
@@ -211,19 +207,15 @@ struct twins {
  * lists. */
 static struct twins show_a_twin(void)
 {
-    ask(&users[HOLDER]);
-    start(&users[WAITER]);
-    fiber_sleep(world.timeout);
-    ask(&users[WAITER]);
+    play("holder asks, waiter starts, sleep T, waiter asks");
     (void)await_state(ZKR__CLAIM_WAITING);
     struct twins twins = { .own = path_of(users[WAITER].session, 0) };
     size_t len = strlen(twins.own);
     twins.other = arena_copy(twins.own, len);
     memset(twins.other + len - ZKR__SEQ_DIGITS + 1, '0', ZKR__SEQ_DIGITS - 1);
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, twins.other, "");
-    fiber_sleep(world.timeout / 10); /* it watches the holder */
-    server_reset_connections(WAITER);
-    fiber_sleep(world.timeout / 10);
+    make(twins.other);
+    /* it watches the holder when it loses its connection */
+    play("sleep T/10, waiter loses its connection, sleep T/10");
     (void)replica_of_waiter();
     give_back(&users[HOLDER]);
     return twins;
@@ -266,9 +258,7 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
     int leader = ensemble.leader;
     int follower = (leader + 1 + story.time) % REPLICAS;
 
-    ask(&users[HOLDER]);
-    start(&users[WAITER]);
-    fiber_sleep(world.timeout);
+    play("holder asks, waiter starts, sleep T");
     connect_waiter_to(follower, world.timeout / 10);
     ask(&users[WAITER]);
     (void)await_state(ZKR__CLAIM_WAITING);
@@ -277,8 +267,7 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
     server_cut(WAITER, follower, WAY_UP, 20 * MS);
     ensemble_stall(leader, follower, 40 * MS);
     operator_deletes(c->node->path);
-    fiber_sleep(world.timeout);
-    give_back(&users[HOLDER]);
+    play("sleep T, holder gives");
 }
 
 /* -- the first lease ------------------------------------------------------ */
@@ -350,14 +339,10 @@ STORY_AT_EACH(a_waiter_without_memory_for_a_ghost_is_told, 1, 30, 1,
 {
     int64_t began = sim_now;
 
-    start(&users[WAITER]);
-    start(&users[HOLDER]);
-    fiber_sleep(world.timeout);
-    acquires(&users[HOLDER]);
+    play("waiter starts, holder starts, sleep T, holder takes");
     world.ghosts++;
     haunt(replica_of_waiter());
-    fiber_sleep(world.timeout / 2);
-    ask(&users[WAITER]);
+    play("sleep T/2, waiter asks");
     heap_refused = (uint32_t)story.instant;
     FIBER_WHILE(!users[WAITER].told && sim_now < began + 50 * world.timeout,
                 100 * MS);
@@ -381,14 +366,13 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
     expect(zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m));
     expect(zkr_unfair_mutex_acquire(m, -1, &first));
     int64_t token = zkr_grant_token(first);
-    cut_of(TELLER, WAY_DOWN,
-           world.timeout * 3 / 4); /* longer than a client waits */
+    play("session hears nothing for 3T/4"); /* longer than a client waits */
     expect(zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL));
     fiber_sleep(world.timeout);
     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, 2 * world.timeout);
     WRONG_IF(zkr_grant_release(first) != ZKR_ZNOAUTH, "it can be given back");
     zkr_grant_free(first);
-    expect(zkr_participants_revoke(s, WORLD_PATH "/holder"));
+    expect(zkr_participants_revoke(s, UNFAIR_PATH));
     fiber_sleep(world.timeout);
     WRONG_IF(next.told, "the node that stays is taken for that of the next");
     FIBER_WHILE(!next.told, 100 * MS); /* an operator ends the session */
@@ -404,10 +388,10 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
 
 static void *break_main(void *over)
 {
-    int64_t token = tree_find(WORLD_PATH "/holder", ensemble.committed)->czxid;
+    int64_t token = tree_find(UNFAIR_PATH, ensemble.committed)->czxid;
 
-    expect(zkr_participants_break(users[HOLDER].session, WORLD_PATH "/holder",
-                                  token, -1));
+    expect(
+        zkr_participants_break(users[HOLDER].session, UNFAIR_PATH, token, -1));
     *(bool *)over = true;
     return NULL;
 }
@@ -423,24 +407,19 @@ STORY(a_break_knows_of_its_own_delete, nothing)
     int leader = ensemble.leader;
     bool over = false;
 
-    start(&users[HOLDER]);
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH "/holder", "");
+    play("holder starts, make the unfair node");
     do {
-        fiber_sleep(100 * MS);
-        server_reset_connections(HOLDER);
-        fiber_sleep(100 * MS);
+        play("sleep 100ms, holder loses its connection, sleep 100ms");
     } while (client_replica(HOLDER) != (leader + 2) % REPLICAS);
     (void)fiber_start(HOLDER, break_main, &over);
     await_asked(ZKR__ZK_DELETE);
     ensemble_stall((leader + 1) % REPLICAS, leader, world.timeout / 2);
     ensemble_stall(leader, (leader + 2) % REPLICAS, world.timeout / 2);
-    fiber_sleep(10 * MS);
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH "/holder", "");
-    server_reset_connections(HOLDER);
+    play("sleep 10ms, make the unfair node, holder loses its connection");
     FIBER_WHILE(!over, MS);
-    WRONG_IF(tree_find(WORLD_PATH "/holder", ensemble.committed) == NULL,
+    WRONG_IF(tree_find(UNFAIR_PATH, ensemble.committed) == NULL,
              "it has deleted the next one, too");
-    operator_deletes(WORLD_PATH "/holder");
+    operator_deletes(UNFAIR_PATH);
 }
 
 /* -- what may not be read ------------------------------------------------- */
@@ -455,15 +434,13 @@ STORY(a_node_that_may_not_be_read_is_taken_once, nothing)
     zkr_unfair_mutex *m;
 
     expect(zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m));
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH "/holder", "");
-    fiber_sleep(100 * MS);
-    cut_of(TELLER, WAY_DOWN,
-           world.timeout * 3 / 4); /* longer than a client waits */
+    /* for longer than a client waits */
+    play("make the unfair node, sleep 100ms, session hears nothing for 3T/4");
     for (int i = 0; i < 2; i++) {
         expect(zkr_unfair_mutex_acquire_async(m, -1, on_asked, &two[i], NULL));
         fiber_sleep(20 * MS);
         if (i == 0)
-            operator_deletes(WORLD_PATH "/holder");
+            operator_deletes(UNFAIR_PATH);
         fiber_sleep(20 * MS);
     }
     acls_deny(ZKR_PERMISSION_READ, 3, TELLER, 2 * world.timeout);
@@ -489,10 +466,7 @@ STORY_AT_EACH(a_node_that_may_not_be_read_is_waited_for, 0, 3, 1, has_a_node)
     acls.strict = story.instant > 0;
     acquires(&users[HOLDER]);
     acls_deny(ZKR_PERMISSION_READ, 3, WAITER, world.calm);
-    ask(&users[WAITER]);
-    fiber_sleep(3 * world.timeout);
-    waiter_waits();
-    give_back(&users[HOLDER]);
+    play("waiter asks, sleep 3T, waiter waits, holder gives");
 }
 
 /* -- two locks of one session --------------------------------------------- */
@@ -509,8 +483,7 @@ static void are(enum zkr_grant_state_kind all)
 /* One write per beat serves all of them. */
 STORY_THEN(a_doubt_is_about_all_that_is_held, acquire_at_once, .both = true)
 {
-    cut(WAY_DOWN, world.timeout * 6 / 5);
-    fiber_sleep(world.timeout * 11 / 10);
+    play("waiter hears nothing for 6T/5, sleep 11T/10");
     are(ZKR_GRANT_UNSURE);
     fiber_sleep(world.timeout * 6 / 10);
     are(ZKR_GRANT_HELD);
@@ -526,8 +499,7 @@ STORY_THEN_AT_EACH(after_a_doubt_the_next_proof_comes_in_time, 0, 35, 1,
     zkr_grant *grant = users[WAITER].grant;
 
     fiber_sleep(world.timeout + world.timeout * story.instant / 100);
-    server_reset_connections(WAITER);
-    cut(WAY_DOWN, world.timeout * 6 / 10);
+    play("waiter loses its connection, waiter hears nothing for 6T/10");
     FIBER_WHILE(zkr_grant_state(grant) == ZKR_GRANT_HELD, MS);
     FIBER_WHILE(zkr_grant_state(grant) != ZKR_GRANT_HELD, MS);
     for (int64_t end = sim_now + world.timeout; sim_now < end;
@@ -552,7 +524,7 @@ STORY_THEN(a_proof_refused_for_one_is_given_by_another, acquire_at_once,
                  "it is in doubt");
         fiber_sleep(10 * MS);
     }
-    refuse(ZKR__ZK_CHECK, NULL, 0);
+    play("refuse 0 checks");
 }
 
 /* Regression: the write of a beat found no node, because somebody had just
@@ -821,8 +793,7 @@ STORY_THEN_AT_EACH(a_link_that_turns_unsteady_keeps_the_lease, 0, 19, 1,
  * while it is unanswered. With a beat of T/10 there are three or four. */
 STORY_THEN(a_late_answer_is_a_sign_before_it_comes, acquire_nearby)
 {
-    fiber_sleep(2 * world.timeout);
-    cut(WAY_DOWN, world.timeout * 5 / 12);
+    play("sleep 2T, waiter hears nothing for 5T/12");
     int reads = asked_in(ZKR__ZK_EXISTS, world.timeout * 5 / 12);
     WRONG_IF(reads < 12, "%d reads in 5T/12 without an answer", reads);
 }
@@ -832,8 +803,7 @@ STORY_THEN(slow_answers_are_remembered, acquire_nearby)
 {
     fiber_sleep(2 * world.timeout);
     await_asked(ZKR__ZK_CHECK);
-    fiber_sleep(world.timeout / 50);
-    cut(WAY_DOWN, world.timeout / 4);
+    play("sleep T/50, waiter hears nothing for T/4");
     fiber_sleep(world.timeout / 4 + world.timeout / 50);
     int writes = asked_in(ZKR__ZK_CHECK, world.timeout / 5);
     WRONG_IF(writes < 5, "%d writes in T/5 after slow answers", writes);
@@ -861,10 +831,8 @@ STORY(a_quiet_session_sends_what_it_needs, nothing, .anew = true)
     syncs = asked(ZKR__ZK_SYNC);
     WRONG_IF(syncs > 0 || reads < 10,
              "idle it sends %d syncs and %d reads in 4 T", syncs, reads);
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
-            WORLD_PATH "/lock-0000000000", "");
-    ask(&users[WAITER]);
-    fiber_sleep(2 * world.timeout);
+    make(WORLD_PATH "/lock-0000000000");
+    play("waiter asks, sleep 2T");
     syncs = asked_in(ZKR__ZK_SYNC, 4 * world.timeout);
     WRONG_IF(users[WAITER].told || syncs < 15,
              "waiting it sends %d syncs in 4 T", syncs);
@@ -930,7 +898,7 @@ STORY_THEN(a_beacon_that_is_deleted_costs_own_writes, acquire_at_a_follower,
     (void)own_writes(world.timeout / 9);
     operator_deletes(WORLD_BEACON);
     is_sure_without_it("deleted");
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_BEACON, "");
+    make(WORLD_BEACON);
     WRONG_IF(own_writes(world.timeout / 9) > 1,
              "it is not used when it is there again");
 }
@@ -998,8 +966,7 @@ STORY_THEN(a_beacon_that_goes_back_is_not_believed, acquire_at_a_follower,
     connect_waiter_to(OBSERVER, world.timeout / 10);
     (void)own_writes(world.timeout / 9);
     fiber_sleep(10 * MS);
-    refuse(ZKR__ZK_CHECK, NULL, 10000);
-    refuse(ZKR__ZK_SET, NULL, 10000);
+    play("refuse 10000 checks, refuse 10000 sets");
     ensemble_isolate(old, 10 * MS, 3 * world.timeout);
     struct node_data *newest = beacon->data;
     int64_t end = sim_now + 3 * world.timeout;
@@ -1008,8 +975,7 @@ STORY_THEN(a_beacon_that_goes_back_is_not_believed, acquire_at_a_follower,
         fiber_sleep(world.timeout / 50);
     }
     beacon->data = newest;
-    refuse(ZKR__ZK_CHECK, NULL, 0);
-    refuse(ZKR__ZK_SET, NULL, 0);
+    play("refuse 0 checks, refuse 0 sets");
     is_not_held_when_closed();
 }
 
@@ -1046,13 +1012,10 @@ STORY_THEN(others_do_not_keep_a_polled_session, acquire_at_a_follower,
     ensemble.pass = 249 * MS;
     ensemble_stall(replica_of_waiter(), ensemble.leader,
                    polls + 5 * MS - sim_now);
-    refuse(ZKR__ZK_SYNC, NULL, 10000);
-    refuse(ZKR__ZK_CHECK, NULL, 10000);
-    cut(WAY_UP | WAY_DOWN, 9 * world.timeout / 20);
-    fiber_sleep(world.timeout / 2);
+    play("refuse 10000 syncs, refuse 10000 checks, "
+         "waiter is cut off for 9T/20, sleep T/2");
     read_until(polls - 100 * MS);
-    refuse(ZKR__ZK_SYNC, NULL, 0);
-    refuse(ZKR__ZK_CHECK, NULL, 0);
+    play("refuse 0 syncs, refuse 0 checks");
     fiber_sleep(polls + 10 * MS - sim_now);
     is_back_in_time();
     write_beacon(MS, 230 * MS);
@@ -1084,6 +1047,5 @@ STORY_THEN(syncs_in_one_flight_are_no_two_rounds, acquire_at_a_follower,
     WRONG_IF(zkr_grant_check(users[WAITER].grant) != ZKR_OK,
              "it is in doubt too soon");
     is_closed_when_it_ends();
-    refuse(ZKR__ZK_SYNC, NULL, 0);
-    refuse(ZKR__ZK_CHECK, NULL, 0);
+    play("refuse 0 syncs, refuse 0 checks");
 }

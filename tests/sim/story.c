@@ -356,3 +356,99 @@ void on_asked(int rc, zkr_grant *grant, void *asking)
 void nothing(void)
 {
 }
+
+/* -- steps ----------------------------------------------------------------- */
+
+void refuse_some(int count, int64_t type)
+{
+    refuse((enum zkr__zk_type)type, NULL, count);
+}
+
+struct said {
+    int who;
+    int64_t number; /* -1: none */
+    int64_t other;
+};
+
+static bool is_number(struct said *said, const char **text)
+{
+    bool alone = **text == 'T';
+    char *end = (char *)(uintptr_t)*text;
+
+    if (!alone && (**text < '0' || **text > '9'))
+        return false;
+    int64_t n = alone ? 1 : strtoll(*text, &end, 10);
+    if (*end == 'T') {
+        n *= world.timeout;
+        end++;
+    } else if (strncmp(end, "ms", 2) == 0) {
+        n *= MS;
+        end += 2;
+    }
+    if (*end == '/')
+        n /= strtoll(end + 1, &end, 10);
+    *(said->number < 0 ? &said->number : &said->other) = n;
+    *text = end;
+    return true;
+}
+
+static bool is_somebody(struct said *said, const char **text)
+{
+    static const char *const names[] = { "waiter", "holder", "session" };
+
+    said->who = 0;
+    while (strncmp(*text, names[said->who], strlen(names[said->who])) != 0) {
+        if (++said->who == COUNT(names))
+            return false;
+    }
+    *text += strlen(names[said->who]);
+    return true;
+}
+
+/* Returns what comes after the step, or NULL when the text says another. */
+static const char *after(const char *says, const char *text, struct said *said)
+{
+    *said = (struct said){ .number = -1, .other = -1 };
+    for (; *says != '\0'; says++) {
+        if (*says == '#'   ? !is_number(said, &text)
+            : *says == '@' ? !is_somebody(said, &text)
+                           : *says != *text++)
+            return NULL;
+    }
+    if (*text == '\0')
+        return text;
+    return strncmp(text, ", ", 2) == 0 ? text + 2 : NULL;
+}
+
+static void do_step(const struct step *s, const struct said *said)
+{
+    if (s->alone != NULL)
+        s->alone();
+    else if (s->user != NULL)
+        s->user(&users[said->who]);
+    else if (s->number != NULL)
+        s->number(said->number < 0 ? said->who : (int)said->number);
+    else if (s->two != NULL)
+        s->two((int)said->number, said->other < 0 ? s->other : said->other);
+    else if (s->lasts != NULL)
+        s->lasts(said->number);
+    else if (s->named != NULL)
+        s->named(s->name);
+    else
+        cut_of(said->who, s->directions, said->number);
+}
+
+void play(const char *text)
+{
+    while (*text != '\0') {
+        const struct step *s = steps;
+        const char *next = NULL;
+        struct said said;
+
+        while (s->says != NULL && (next = after(s->says, text, &said)) == NULL)
+            s++;
+        WRONG_IF(next == NULL, "there is no such step: %s", text);
+        do_step(s, &said);
+        text = next;
+    }
+}

@@ -134,3 +134,45 @@ void on_asked(int rc, zkr_grant *grant, void *asking);
 
 /* Nothing happens to the waiter. */
 void nothing(void);
+
+/* A step of a story that is written as a text: what it says, and what is done
+ * then. There "@" is one of "waiter", "holder" and "session", which is that of
+ * the teller; "#" is a number, or a duration: 20ms, 2T, 3T/4 (T: a timeout). */
+struct step {
+    const char *says;
+    void (*alone)(void);
+    void (*user)(struct user *u);
+    void (*number)(int number); /* or that of "@" */
+    void (*two)(int number, int64_t other);
+    int64_t other;               /* if it says only one number */
+    void (*lasts)(int64_t time); /* -1: it says none */
+    void (*named)(const char *name);
+    const char *name;
+    int directions; /* in which nothing gets through to "@" */
+};
+
+void refuse_some(int count, int64_t type);
+
+#define COMMON_STEPS                                                           \
+    { "@ starts", .user = start }, { "@ asks", .user = ask },                  \
+        { "@ takes", .user = acquires }, { "@ is told", .user = await_told },  \
+        { "@ gives", .user = give_back },                                      \
+        { "@ hears nothing for #", .directions = WAY_DOWN },                   \
+        { "@ is not heard for #", .directions = WAY_UP },                      \
+        { "@ is cut off for #", .directions = WAY_UP | WAY_DOWN },             \
+        { "@ loses its connection", .number = server_reset_connections },      \
+        { "refuse # checks", .two = refuse_some, .other = ZKR__ZK_CHECK },     \
+        { "refuse # deletes", .two = refuse_some, .other = ZKR__ZK_DELETE },   \
+        { "refuse # sets", .two = refuse_some, .other = ZKR__ZK_SET },         \
+        { "refuse # syncs", .two = refuse_some, .other = ZKR__ZK_SYNC },       \
+        { "sleep #", .lasts = fiber_sleep },                                   \
+        { "count", .alone = count_from_here },                                 \
+    {                                                                          \
+        NULL                                                                   \
+    }
+
+/* Those of a program: its own, and the common ones at the end. */
+extern const struct step steps[];
+
+/* Does what the text says: steps with commas between them. */
+void play(const char *text);
