@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ensemble: three replicas of one log, a leader, and its sessions. */
-#include "ensemble.h"
 
-#include "frontend.h"
 #include "oracle.h"
 
 OF_SCHEDULE struct ensemble ensemble;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of servers, links, processes and nodes, until the calm. */
-#include "frontend.h"
 #include "oracle.h"
 
 static int64_t left(void)

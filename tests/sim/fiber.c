@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fibers: the threads of all simulated processes, on one real thread. */
-#include "fiber.h"
+#include "base.h"
 
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
-
-#include "arena.h"
-#include "events.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define WITH_ASAN 1

@@ -2,8 +2,6 @@
 /* The oracle of watches that last: what each has told must be so in the end. */
 #include "oracle.h"
 
-#include "frontend.h"
-
 /* A watch, and what it has told last. */
 struct follow {
     struct follow *next;

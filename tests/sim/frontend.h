@@ -4,7 +4,6 @@
 #pragma once
 
 #include "ensemble.h"
-#include "fiber.h"
 
 struct conn;
 

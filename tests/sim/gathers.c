@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Users who count, who wait at a barrier, and who enter a double barrier and
  * leave it; and the oracle of these, which judges by what is committed. */
-#include "frontend.h"
 #include "oracle.h"
 
 #define COUNTER_PATH "/locks/number"

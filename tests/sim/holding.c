@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Holding: the calls that users make with a grant, until they give it back. */
-#include "frontend.h"
 #include "users.h"
 
 /* Only its own thread gives a counted lock back. */

@@ -6,7 +6,6 @@
 #include "story.h"
 
 #include "lock/locks.h"
-#include "oracle.h"
 #include "session/session.h"
 
 #define CLAIMS 8

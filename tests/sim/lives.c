@@ -3,9 +3,6 @@
  * time another of its requests fails, and one that follows it. */
 #include "story.h"
 
-#include "oracle.h"
-#include "runs.h"
-
 #define DEEP_PATH "/locks/deep/within/lock"
 /* More requests than a life has. */
 #define REQUESTS_MAX    400

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Members: which replica leads and which follow, elections, and the faults that
  * cause them. */
-#include "ensemble.h"
 
-#include "frontend.h"
 #include "oracle.h"
 
 static bool reach(int a, int b)

@@ -3,8 +3,6 @@
  * has committed. */
 #include "oracle.h"
 
-#include "frontend.h"
-
 /* Timers are exact here. */
 #define SLACK_MS 1
 /* Values of the default policy. */
@@ -404,13 +402,118 @@ void oracle_over_with(const zkr_grant *grant)
     }
 }
 
-void oracle_each_grant(void (*fn)(struct attempt *a))
+/* -- deletes ---------------------------------------------------------------
+ *
+ * A client never deletes the node of a held lock, and never the node of another
+ * client, except by a break, or when it had made the node in an earlier
+ * session. */
+
+/* A break, with everything that it may still cause. */
+struct breaking {
+    struct breaking *next;
+    int process;
+    int64_t began; /* the version committed then */
+    const char *path;
+    int64_t token;
+    bool done;
+};
+
+static OF_SCHEDULE struct breaking *breaks;
+
+void deletes_break(int process, const char *path, int64_t token)
 {
-    for (struct attempt *a = attempts; a != NULL; a = a->next) {
-        if (a->grant != NULL)
-            fn(a);
-    }
+    breaks = ARENA_NEW(struct breaking, .next = breaks, .process = process,
+                       .began = ensemble.committed,
+                       .path = arena_copy(path, strlen(path)), .token = token);
 }
+
+bool deletes_may_break(int process, const char *path)
+{
+    const struct breaking *b = breaks;
+
+    while (b != NULL && (b->process != process || strcmp(b->path, path) != 0))
+        b = b->next;
+    return b != NULL;
+}
+
+/* Where all holders have one name, a client that releases a lock which somebody
+ * has taken away may delete the next holder's node: unfair_mutex.h says so. */
+static bool may_be_mistaken(int process)
+{
+    const struct node *n = NULL;
+
+    while (world.recipe == UNFAIR && (n = tree_after(n)) != NULL) {
+        if (n->created < n->deleted && n->deleted <= ensemble.committed &&
+            n->cause == BY_OPERATOR && n->session != NO_SESSION &&
+            ensemble.sessions[n->session].process == process)
+            return true;
+    }
+    return false;
+}
+
+/* Each break deletes once. Between the read of a node and its delete the node
+ * may go by itself, and another may take its name: participants.h says so. */
+static bool is_broken(const struct txn *txn)
+{
+    int process = ensemble.sessions[txn->session].process;
+    struct breaking *found = NULL;
+    bool same = false; /* it is the very node */
+
+    for (struct breaking *b = breaks; b != NULL && !same; b = b->next) {
+        if (b->process != process || b->done ||
+            strcmp(b->path, txn->node->path) != 0)
+            continue;
+        const struct node *old = oracle_node(b->path, b->token);
+        same = b->token == txn->node->czxid;
+        if (same || (found == NULL && old != NULL && old->deleted > b->began &&
+                     old->deleted <= ensemble.committed))
+            found = b;
+    }
+    if (found != NULL && txn->session != txn->node->session)
+        found->done = true; /* otherwise it may be its own */
+    return found != NULL;
+}
+
+/* The client was told that its session is over, and the ensemble has kept it.
+ */
+static bool is_leftover(const struct txn *txn)
+{
+    return txn->node->session != NO_SESSION &&
+           txn->node->session < txn->session &&
+           ensemble.sessions[txn->node->session].process ==
+               ensemble.sessions[txn->session].process;
+}
+
+/* Returns what is wrong with it, or NULL. */
+static const char *fault_of(const struct txn *txn)
+{
+    for (const struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->grant == NULL || a->node != txn->node)
+            continue;
+        if (!is_leftover(txn))
+            return "which is held";
+        fiber_enter_process(a->process);
+        if (zkr_grant_state(a->grant) != ZKR_GRANT_LOST ||
+            a->promised > sim_now)
+            return "which is promised to its holder";
+    }
+    if (txn->node->session != NO_SESSION &&
+        txn->node->session != txn->session && !is_leftover(txn))
+        return "which is another's";
+    return NULL;
+}
+
+static void deletes_committed(const struct txn *txn)
+{
+    if (txn->session == NO_SESSION || is_broken(txn))
+        return;
+    const char *fault = fault_of(txn);
+    WRONG_IF(fault != NULL &&
+                 !may_be_mistaken(ensemble.sessions[txn->session].process),
+             "a client deletes %s, %s", txn->node->path, fault);
+}
+
+/* -- what is committed ----------------------------------------------------- */
 
 void oracle_committed(int64_t version, const struct txn *txn)
 {
@@ -420,7 +523,7 @@ void oracle_committed(int64_t version, const struct txn *txn)
     writes_committed(version, txn);
     gathers_committed(version, txn);
     if (txn->kind == TXN_DELETE)
-        deletes_committed(attempts, txn);
+        deletes_committed(txn);
     if (txn->kind != TXN_DELETE && txn->kind != TXN_CLOSE)
         return;
     for (struct attempt *a = attempts; a != NULL; a = a->next) {
@@ -509,6 +612,126 @@ void oracle_step(void)
         world_fail(
             "P6: nobody holds the lock, and who waits is not granted it");
 }
+
+/* -- states ----------------------------------------------------------------
+ *
+ * While nothing is under way, sessions and grants must report the state that
+ * follows from their client and from the clock. */
+
+/* Timers are exact here; a grant reports its lease in milliseconds. */
+#define SLACK (2 * MS)
+/* This is enough for states that last. */
+#define OFTEN (5 * MS)
+
+static OF_SCHEDULE int64_t next_look;
+
+static bool is_ours(enum zkr_grant_state_kind state)
+{
+    return state == ZKR_GRANT_HELD || state == ZKR_GRANT_SUSPENDED ||
+           state == ZKR_GRANT_UNSURE;
+}
+
+static _Noreturn void wrong(const struct attempt *a, const char *what)
+{
+    world_fail("P8: attempt %d is said to be %s, %s", a->number,
+               zkr_grant_state_name(zkr_grant_state(a->grant)), what);
+}
+
+/* The state decides which calls succeed. */
+static void judge_check(const struct attempt *a,
+                        enum zkr_grant_state_kind state)
+{
+    static const int codes[] = {
+        [ZKR_GRANT_HELD] = ZKR_OK,           [ZKR_GRANT_SUSPENDED] = ZKR_OK,
+        [ZKR_GRANT_UNSURE] = ZKR_EUNSURE,    [ZKR_GRANT_LOST] = ZKR_ELOST,
+        [ZKR_GRANT_RELEASED] = ZKR_ENOTHELD,
+    };
+    bool weak =
+        state == ZKR_GRANT_SUSPENDED && world.processes[a->process].no_lease;
+    bool held = zkr_grant_is_held(a->grant);
+    int rc = zkr_grant_check(a->grant);
+
+    if (held != (rc == ZKR_OK))
+        wrong(a, held ? "and looks held" : "and does not look held");
+    if (rc != (weak ? ZKR_EUNSURE : codes[state]))
+        wrong(a, zkr_strerror(rc));
+}
+
+/* When there were no faults for so long, a doubt has ended, one way or the
+ * other: there is a proof, and the next one comes before it ends. A claim whose
+ * list was lost and asked for again may begin with a proof that is late. */
+static void judge_end_of_doubt(struct attempt *a,
+                               enum zkr_grant_state_kind state)
+{
+    const struct process *p = &world.processes[a->process];
+    int64_t since = a->granted > a->gone_at ? a->granted : a->gone_at;
+
+    if (state == ZKR_GRANT_HELD)
+        a->sure_at = sim_now;
+    if (!is_ours(state) || p->no_lease || p->opts.lease_ping_gap_ms != 0 ||
+        !oracle_is_well(a->process, since))
+        return;
+    if (a->gone_at != 0)
+        wrong(a, "and its node has gone");
+    /* Shared evidence does not bear answers that suddenly take longer than T/20
+     * while the beacon stands still: there is a doubt then, for four answers.
+     * Those of a client that is busy take up to 60 ms. */
+    if (state != ZKR_GRANT_HELD &&
+        !(world.beacon && sim_now - a->sure_at <= world.timeout / 4))
+        wrong(a, "and nothing is wrong any more");
+}
+
+static void judge_grant(struct attempt *a)
+{
+    if (fiber_stopped[a->process])
+        return;
+    fiber_enter_process(a->process);
+    enum zkr_grant_state_kind state = zkr_grant_state(a->grant);
+    enum client_knows knows = client_knows(a->process);
+    int64_t until = zkr_grant_valid_until(a->grant) * MS;
+    bool leased = is_ours(state) && state != ZKR_GRANT_UNSURE;
+    if (until != 0 && !leased)
+        wrong(a, "and has a lease");
+    if (leased && !world.processes[a->process].no_lease &&
+        until + SLACK <= sim_now)
+        wrong(a, "and its lease has run out");
+    judge_check(a, state);
+    if (knows == CLIENT_CONNECTS && state == ZKR_GRANT_HELD)
+        wrong(a, "without a connection");
+    if (knows == CLIENT_IS_EXPIRED && is_ours(state))
+        wrong(a, "and the session has expired");
+    judge_end_of_doubt(a, state);
+}
+
+static void judge_session(const struct process *p)
+{
+    if (!p->opened || p->closed || fiber_stopped[p->number])
+        return;
+    fiber_enter_process(p->number);
+    enum zkr_session_state_kind state = zkr_session_state(p->session);
+    enum client_knows knows = client_knows(p->number);
+    WRONG_IF(knows == CLIENT_CONNECTS && (state == ZKR_SESSION_CONNECTED ||
+                                          state == ZKR_SESSION_RECONNECTED),
+             "P8: the session of process %d is said to be connected",
+             p->number);
+    WRONG_IF(knows == CLIENT_IS_EXPIRED && state != ZKR_SESSION_LOST,
+             "P8: the session of process %d is not said to be lost", p->number);
+}
+
+void states_quiet(void)
+{
+    if (sim_now < next_look)
+        return;
+    next_look = sim_now + OFTEN;
+    for (int i = 0; i < world.process_count; i++)
+        judge_session(&world.processes[i]);
+    for (struct attempt *a = attempts; a != NULL; a = a->next) {
+        if (a->grant != NULL)
+            judge_grant(a);
+    }
+}
+
+/* -- the end --------------------------------------------------------------- */
 
 int oracle_nodes_left(bool print)
 {

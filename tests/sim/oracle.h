@@ -3,10 +3,9 @@
  * has committed. */
 #pragma once
 
-#include "ensemble.h"
+#include "frontend.h"
 #include "lock/claim.h"
 #include "world.h"
-#include "zk/zk.h"
 
 /* One acquire, as the user sees it. */
 struct attempt {
@@ -71,8 +70,6 @@ void oracle_verified(const struct attempt *a, uint64_t requests);
 void oracle_committed(int64_t version, const struct txn *txn);
 /* To be called after every event. */
 void oracle_step(void);
-/* Acquires whose grant has not been given back. */
-void oracle_each_grant(void (*fn)(struct attempt *a));
 
 /* Returns the lock nodes that exist; there must be none at the end. */
 int oracle_nodes_left(bool print);
@@ -87,14 +84,9 @@ struct call {
 struct call oracle_begins(int process);
 void oracle_in_time(const char *what, const struct call *call, int64_t limit);
 
-/* -- deletes.c: whose nodes clients delete --------------------------------- */
-
 /* From now on a process may break that node: its path, and its token. */
 void deletes_break(int process, const char *path, int64_t token);
 bool deletes_may_break(int process, const char *path);
-void deletes_committed(const struct attempt *attempts, const struct txn *txn);
-
-/* -- states.c: what sessions and grants report while nothing is under way -- */
 
 /* To be called when every thread and every client has done what it can do at
  * this instant. */

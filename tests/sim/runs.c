@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs schedules, each in a process of its own that may crash; and finds the
  * simplest schedule that fails in the same way. */
-#include "runs.h"
+
+#include "world.h"
 
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "world.h"
 
 struct report *report;
 

@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runs.h"
 #include "world.h"
 
 #define JOBS_MAX 64

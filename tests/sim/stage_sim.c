@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 
-#include "frontend.h"
 #include "oracle.h"
 
 struct world world;

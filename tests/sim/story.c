@@ -3,8 +3,6 @@
 #include "story.h"
 
 #include "lock/locks.h"
-#include "oracle.h"
-#include "runs.h"
 #include "scope.h"
 #include "session/session.h"
 

@@ -3,10 +3,8 @@
  * the same sessions, so that every fault of a holder happens twice. */
 #pragma once
 
-#include "frontend.h"
-#include "lock/claim.h"
+#include "oracle.h"
 #include "test.h"
-#include "world.h"
 
 #define WAITER 0
 #define HOLDER 1

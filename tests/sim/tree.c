@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tree: all nodes that ever existed, as each version of the tree shows
  * them. */
-#include "tree.h"
-
-#include <string.h>
-
-#include "arena.h"
+#include "ensemble.h"
 
 #define BUCKETS 64
 

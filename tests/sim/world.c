@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The world of one schedule: processes, their threads, and its course. */
-#include "world.h"
+
+#include "oracle.h"
 
 #include <stdarg.h>
 #include <unistd.h>
-
-#include "frontend.h"
-#include "oracle.h"
-#include "runs.h"
 
 OF_SCHEDULE struct world world;
 const char *const world_paths[] = { "/locks/items", WORLD_PATH,
@@ -26,6 +23,60 @@ void world_trace(const char *format, ...)
     va_end(args);
     (void)printf("\n");
 }
+
+/* -- the heap of the library ----------------------------------------------- */
+
+OF_SCHEDULE uint32_t heap_scarce;
+uint32_t heap_refused;
+static long blocks;
+
+static bool gets_nothing(void)
+{
+    if (heap_refused > 0 && --heap_refused == 0)
+        return true;
+    return heap_scarce != 0 && one_in(heap_scarce);
+}
+
+static void *count(void *p)
+{
+    blocks += p != NULL;
+    return p;
+}
+
+WRAP(void *, malloc, (size_t size))
+{
+    return gets_nothing() ? NULL : count(__real_malloc(size));
+}
+
+WRAP(void *, calloc, (size_t n, size_t size))
+{
+    return gets_nothing() ? NULL : count(__real_calloc(n, size));
+}
+
+WRAP(void *, realloc, (void *p, size_t size))
+{
+    if (p != NULL)
+        return __real_realloc(p, size);
+    return gets_nothing() ? NULL : count(__real_realloc(p, size));
+}
+
+WRAP(char *, strdup, (const char *text))
+{
+    return gets_nothing() ? NULL : count(__real_strdup(text));
+}
+
+WRAP(char *, strndup, (const char *text, size_t len))
+{
+    return gets_nothing() ? NULL : count(__real_strndup(text, len));
+}
+
+WRAP(void, free, (void *p))
+{
+    blocks -= p != NULL;
+    __real_free(p);
+}
+
+/* -- the world ------------------------------------------------------------- */
 
 static void on_log(enum zkr_log_level level, const char *line, void *user)
 {
@@ -222,7 +273,7 @@ static int64_t after_calm(void)
 void world_run(void)
 {
     begin();
-    long blocks = heap_blocks;
+    long before = blocks;
     faults_start();
     apps_start();
     int64_t limit = world.timeout + 2 * world.tick + 10000 * MS;
@@ -248,6 +299,6 @@ void world_run(void)
     WRONG_IF(world.releases != 0, "of %d releases too many the end is told",
              -world.releases);
     WRONG_IF(clients_open() > 0, "%d handles are left", clients_open());
-    WRONG_IF(heap_blocks != blocks, "%ld blocks of memory are left",
-             heap_blocks - blocks);
+    WRONG_IF(blocks != before, "%ld blocks of memory are left",
+             blocks - before);
 }

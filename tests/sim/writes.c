@@ -2,7 +2,6 @@
 /* The oracle of the writes of users: judges the reported result of each by the
  * committed transactions. */
 
-#include "frontend.h"
 #include "oracle.h"
 
 static OF_SCHEDULE struct write *writes;

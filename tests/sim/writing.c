@@ -10,7 +10,7 @@ enum how {
     GUARDED,
     TOGETHER, /* guarded, with a check of the version as an operation */
     PLAIN,    /* whoever has the lock */
-    WAYS,
+    HOWS,
 };
 
 struct writing {
@@ -107,7 +107,7 @@ static int ask_guarded(const struct writing *w, bool waits,
 static void write_once(struct writing *w, const struct attempt *a,
                        enum zkr__zk_type type, const char *path)
 {
-    w->how = (enum how)choose(WAYS);
+    w->how = (enum how)choose(HOWS);
     w->write = writes_asked(a, type, path, w->how != PLAIN);
     w->timeout_ms = DRAW(int64_t, 0, 3000, 200, 20, -1);
     int64_t limit = process_patience(w->process, w->timeout_ms);

@@ -5,7 +5,6 @@
 #include "zk/probe.h"
 #include "zk/rotation.h"
 
-#include "frontend.h"
 #include "oracle.h"
 
 #define HANDLES_MAX 256

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the simulated world is made of: memory, choices, events, and pipes. */
+#include "base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* -- memory ---------------------------------------------------------------- */
+
+#define CHUNK  (256 * 1024)
+#define CHUNKS 256
+
+static char *chunks[CHUNKS];
+static OF_SCHEDULE size_t chunk; /* in use, up to: */
+static OF_SCHEDULE size_t used;
+
+/* The linker says where that section is. */
+extern char __start_of_schedule[];
+extern char __stop_of_schedule[];
+
+void *arena_new(size_t size)
+{
+    size = (size + 15) & ~(size_t)15;
+    if (size > CHUNK || (used + size > CHUNK && ++chunk == CHUNKS)) {
+        (void)fprintf(stderr, "sim: the arena is full\n");
+        abort();
+    }
+    if (used + size > CHUNK)
+        used = 0;
+    if (chunks[chunk] == NULL)
+        chunks[chunk] = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (chunks[chunk] == MAP_FAILED)
+        abort();
+    void *p = chunks[chunk] + used;
+    used += size;
+    return memset(p, 0, size);
+}
+
+char *arena_copy(const char *data, size_t len)
+{
+    char *copy = arena_new(len + 1);
+
+    if (len > 0)
+        memcpy(copy, data, len);
+    return copy;
+}
+
+void arena_reset(void)
+{
+    memset(__start_of_schedule, 0,
+           (size_t)(__stop_of_schedule - __start_of_schedule));
+}
+
+/* -- choices --------------------------------------------------------------- */
+
+static struct choices *record;
+static const uint32_t *script;
+static size_t script_count;
+static uint64_t state;
+static uint64_t noise_state;
+
+/* Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators"
+ * (2014). */
+static uint64_t next(uint64_t *s)
+{
+    uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+void choices_begin(struct choices *to, const uint32_t *from, size_t count,
+                   uint64_t seed)
+{
+    record = to;
+    record->count = 0;
+    script = from;
+    script_count = count;
+    state = seed;
+    noise_state = ~seed;
+}
+
+static uint32_t note(uint32_t made)
+{
+    if (record->count < CHOICES_MAX)
+        record->made[record->count++] = made;
+    return made;
+}
+
+static bool from_script(uint32_t n, uint32_t *ret_made)
+{
+    if (script == NULL)
+        return false;
+    *ret_made = record->count < script_count ? script[record->count] % n : 0;
+    return true;
+}
+
+uint32_t choose(uint32_t n)
+{
+    uint32_t made;
+
+    if (n <= 1)
+        return 0;
+    if (!from_script(n, &made))
+        made = (uint32_t)(next(&state) % n);
+    return note(made);
+}
+
+bool one_in(uint32_t n)
+{
+    uint32_t made;
+
+    if (!from_script(2, &made))
+        made = next(&state) % n == 0;
+    return note(made) != 0;
+}
+
+uint32_t mostly_first(uint32_t n)
+{
+    uint32_t made;
+
+    if (n <= 1)
+        return 0;
+    if (!from_script(n, &made))
+        made = next(&state) % 8 == 0 ? (uint32_t)(next(&state) % n) : 0;
+    return note(made);
+}
+
+uint64_t noise(void)
+{
+    return next(&noise_state);
+}
+
+/* -- events ---------------------------------------------------------------- */
+
+struct event {
+    int64_t instant;
+    uint64_t number;
+    void (*fn)(void *arg, uint64_t tag);
+    void *arg;
+    uint64_t tag;
+};
+
+int64_t sim_now;
+
+/* A binary heap, from 1. */
+static struct event *heap;
+static size_t count;
+static size_t room;
+static uint64_t last_number;
+
+static bool before(const struct event *a, const struct event *b)
+{
+    return a->instant != b->instant ? a->instant < b->instant
+                                    : a->number < b->number;
+}
+
+static void grow(void)
+{
+    if (count + 1 < room)
+        return;
+    room = room == 0 ? 1024 : room * 2;
+    heap = realloc(heap, room * sizeof(*heap));
+    if (heap == NULL)
+        abort();
+}
+
+/* Memory is allocated once, and kept: see heap.c. */
+void events_reset(void)
+{
+    count = 0;
+    grow();
+    last_number = 0;
+    sim_now = 1000 * MS;
+}
+
+void events_at(int64_t instant, void (*fn)(void *arg, uint64_t tag), void *arg,
+               uint64_t tag)
+{
+    struct event e = { instant, ++last_number, fn, arg, tag };
+    size_t i;
+
+    grow();
+    for (i = ++count; i > 1 && before(&e, &heap[i / 2]); i /= 2)
+        heap[i] = heap[i / 2];
+    heap[i] = e;
+}
+
+int64_t events_next(void)
+{
+    return count == 0 ? INT64_MAX : heap[1].instant;
+}
+
+void events_run_next(void)
+{
+    struct event first = heap[1];
+    struct event last = heap[count--];
+    size_t i = 1;
+
+    for (size_t child = 2; child <= count; child = 2 * i) {
+        if (child < count && before(&heap[child + 1], &heap[child]))
+            child++;
+        if (!before(&heap[child], &last))
+            break;
+        heap[i] = heap[child];
+        i = child;
+    }
+    heap[i] = last;
+    if (first.instant > sim_now)
+        sim_now = first.instant;
+    first.fn(first.arg, first.tag);
+}
+
+/* -- pipes ----------------------------------------------------------------- */
+
+int64_t pipe_slow_until;
+
+/* The most, later on. */
+#define QUICK (2 * MS)
+
+static int64_t delay(void)
+{
+    static const int64_t delays[] = { 2,  1,  3,   5,   10,   20,
+                                      50, 80, 200, 700, 2000, 11000 };
+    uint32_t n = sizeof(delays) / sizeof(delays[0]);
+    int64_t left = pipe_slow_until - sim_now;
+
+    if (left <= 0)
+        n /= 2;
+    int64_t delay = delays[mostly_first(n)] * MS / 10;
+    return left > 0 && delay > left + QUICK ? left + QUICK : delay;
+}
+
+static void on_due(void *arg, uint64_t tag);
+
+static void schedule(struct pipe *p)
+{
+    if (p->scheduled || p->stalls > 0 || p->first == NULL)
+        return;
+    p->scheduled = true;
+    events_at(p->first->due > sim_now ? p->first->due : sim_now, on_due, p, 0);
+}
+
+static void on_due(void *arg, uint64_t tag)
+{
+    struct pipe *p = arg;
+    struct message *m = p->first;
+
+    p->scheduled = false;
+    if (p->stalls > 0 || m == NULL)
+        return;
+    if (m->due <= sim_now) {
+        p->first = m->next;
+        p->deliver(p->owner, m);
+    }
+    schedule(p);
+}
+
+void pipe_send(struct pipe *p, int kind, int64_t number, void *body)
+{
+    int64_t due = sim_now + p->distance + delay();
+
+    if (p->last_due < due)
+        p->last_due = due;
+    APPEND(p->first,
+           ARENA_NEW(struct message, .due = p->last_due, .kind = kind,
+                     .number = number, .body = body),
+           next);
+    schedule(p);
+}
+
+void pipe_stall(struct pipe *p)
+{
+    p->stalls++;
+}
+
+void pipe_resume(struct pipe *p)
+{
+    p->stalls--;
+    schedule(p);
+}
