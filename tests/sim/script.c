@@ -11,8 +11,6 @@
 #include "stage.h"
 #include "zk/zk.h"
 
-#define LINES 4096
-
 /* A client; for the seam, a session. */
 struct zkr_session {
     const char *name;
@@ -25,10 +23,14 @@ struct zkr_session {
     int expired;
 };
 
+/* A request, as the script says it: who asks, for what, of which node, and with
+ * which watch or data. */
 struct zkr__op {
     struct zkr_session *who;
-    struct zkr__zk_request request;
+    const struct verb *verb;
     char text[128];
+    char path[64];
+    char more[16];
 };
 
 struct zkr__watch {
@@ -38,9 +40,9 @@ struct zkr__watch {
 
 static struct zkr_session a = { .name = "a" };
 static struct zkr_session b = { .name = "b" };
-static struct zkr__watch one = { .name = "one" };
-static struct zkr__watch two = { .name = "two" };
-static struct zkr__watch three = { .name = "three" };
+static struct zkr__watch all_watches[] = { { .name = "one" },
+                                           { .name = "two" },
+                                           { .name = "three" } };
 static int pending;
 static int events;
 static int wanted_events;
@@ -83,20 +85,25 @@ static const char *owner_of(int64_t owner)
     return owner == a.id ? "a" : owner == b.id ? "b" : "?";
 }
 
-static const struct {
+static const struct verb {
     const char *name;
+    enum zkr__zk_type type;
+    enum zkr_create_mode mode;
     bool has_stat;
-} types[ZKR__ZK_TYPES] = {
-    [ZKR__ZK_CREATE] = { "create", true },
-    [ZKR__ZK_DELETE] = { "delete", false },
-    [ZKR__ZK_EXISTS] = { "exists", true },
-    [ZKR__ZK_GET] = { "get", true },
-    [ZKR__ZK_SET] = { "set", true },
-    [ZKR__ZK_CHILDREN] = { "children", true },
-    [ZKR__ZK_SYNC] = { "sync", false },
-    [ZKR__ZK_CHECK] = { "check", false },
-    [ZKR__ZK_UNWATCH] = { "unwatch", false },
-    [ZKR__ZK_UNWATCH_CHILDREN] = { "unwatch children", false },
+} verbs[] = {
+    { "create", ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, true },
+    { "ephemeral", ZKR__ZK_CREATE, ZKR_CREATE_EPHEMERAL, true },
+    { "sequential", ZKR__ZK_CREATE, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, true },
+    { "container", ZKR__ZK_CREATE, ZKR_CREATE_CONTAINER, true },
+    { "delete", .type = ZKR__ZK_DELETE },
+    { "exists", .type = ZKR__ZK_EXISTS, .has_stat = true },
+    { "get", .type = ZKR__ZK_GET, .has_stat = true },
+    { "set", .type = ZKR__ZK_SET, .has_stat = true },
+    { "children", .type = ZKR__ZK_CHILDREN, .has_stat = true },
+    { "sync", .type = ZKR__ZK_SYNC },
+    { "check", .type = ZKR__ZK_CHECK },
+    { "unwatch", .type = ZKR__ZK_UNWATCH },
+    { "unwatch-children", .type = ZKR__ZK_UNWATCH_CHILDREN },
 };
 
 static void on_reply(struct zkr_session *who, uintptr_t id,
@@ -109,7 +116,7 @@ static void on_reply(struct zkr_session *who, uintptr_t id,
     say(who, "%s: %d", op->text, reply->rc);
     if (reply->path != NULL)
         say(who, " %s", reply->path);
-    if (types[op->request.type].has_stat && reply->rc == ZKR_OK)
+    if (op->verb->has_stat && reply->rc == ZKR_OK)
         say(who, " of %s%s", owner_of(reply->stat.ephemeral_owner),
             reply->stat.czxid > 0 ? "" : ", without a czxid");
     if (reply->data_len > 0)
@@ -164,70 +171,79 @@ static void await_events(int count)
     stage_wait(enough_events);
 }
 
-static void submit(struct zkr_session *who, struct zkr__zk_request request)
+static void submit(struct zkr__op *op)
 {
-    struct zkr__op *op = calloc(1, sizeof(*op));
+    struct zkr__zk_request request = { .type = op->verb->type,
+                                       .mode = op->verb->mode,
+                                       .path = op->path,
+                                       .version = ZKR_ANY_VERSION,
+                                       .data = "" };
 
-    if (op == NULL)
-        abort();
-    op->who = who;
-    op->request = request;
-    op->request.version = ZKR_ANY_VERSION;
-    if (request.data == NULL)
-        op->request.data = "";
-    op->request.data_len = strlen(op->request.data);
-    (void)snprintf(op->text, sizeof(op->text), "%s %s%s%s",
-                   types[request.type].name, request.path,
-                   request.watch == NULL ? "" : " watch ",
-                   request.watch == NULL ? "" : request.watch->name);
+    if (request.type == ZKR__ZK_SET)
+        request.data = op->more;
+    request.data_len = strlen(request.data);
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(op->more, all_watches[i].name) != 0)
+            continue;
+        request.watch = &all_watches[i];
+        request.watch->who = op->who;
+    }
     stage_lock();
     pending++;
     stage_unlock();
-    int rc = zkr__zk_submit(who->zk, &op->request, (uintptr_t)op);
+    int rc = zkr__zk_submit(op->who->zk, &request, (uintptr_t)op);
     if (rc == ZKR_OK)
         return;
     stage_lock();
     pending--;
-    say(who, "%s: refused, %d\n", op->text, rc);
+    say(op->who, "%s: refused, %d\n", op->text, rc);
     stage_unlock();
     free(op);
 }
 
-static void send(struct zkr_session *who, enum zkr__zk_type type,
-                 const char *path)
+static struct zkr__op *read_request(const char *text, size_t len)
 {
-    submit(who, (struct zkr__zk_request){ .type = type, .path = path });
+    struct zkr__op *op = calloc(1, sizeof(*op));
+    char who;
+    char verb[32];
+
+    if (op == NULL)
+        abort();
+    (void)snprintf(op->text, sizeof(op->text), "%.*s", (int)len, text);
+    if (sscanf(op->text, "%c %31s %63s %15s", &who, verb, op->path, op->more) <
+        3)
+        abort();
+    op->who = who == 'a' ? &a : &b;
+    op->verb = verbs;
+    while (strcmp(op->verb->name, verb) != 0) {
+        if (++op->verb == verbs + sizeof(verbs) / sizeof(verbs[0]))
+            abort();
+    }
+    return op;
 }
 
-static void ask(struct zkr_session *who, enum zkr__zk_type type,
-                const char *path)
+/* Steps with commas between them: a request, or "3 events", which waits for so
+ * many. In one flight nobody waits for the answers before the end. */
+static void play_in(bool one_flight, const char *text)
 {
-    send(who, type, path);
+    size_t len;
+    int count;
+
+    for (; *text != '\0'; text += len + strspn(text + len, ", ")) {
+        len = strcspn(text, ",");
+        if (sscanf(text, "%d events", &count) == 1)
+            await_events(count);
+        else
+            submit(read_request(text, len));
+        if (!one_flight)
+            stage_wait(nothing_pending);
+    }
     stage_wait(nothing_pending);
 }
 
-static void watch(struct zkr_session *who, enum zkr__zk_type type,
-                  const char *path, struct zkr__watch *w)
+static void play(const char *text)
 {
-    w->who = who;
-    submit(who,
-           (struct zkr__zk_request){ .type = type, .path = path, .watch = w });
-    stage_wait(nothing_pending);
-}
-
-static void create(struct zkr_session *who, enum zkr_create_mode mode,
-                   const char *path)
-{
-    submit(who, (struct zkr__zk_request){
-                    .type = ZKR__ZK_CREATE, .mode = mode, .path = path });
-    stage_wait(nothing_pending);
-}
-
-static void set(struct zkr_session *who, const char *path, const char *data)
-{
-    submit(who, (struct zkr__zk_request){
-                    .type = ZKR__ZK_SET, .path = path, .data = data });
-    stage_wait(nothing_pending);
+    play_in(false, text);
 }
 
 /* Both of them, if there are two. */
@@ -273,164 +289,62 @@ static void show(const char *title)
     stage_unlock();
 }
 
-static void numbers(void)
+static void requests(void)
 {
-    create(&a, ZKR_CREATE_PERSISTENT, "/n");
-    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/x-");
-    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/y-");
-    ask(&a, ZKR__ZK_DELETE, "/n/x-0000000000");
-    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/x-");
-    create(&a, ZKR_CREATE_EPHEMERAL, "/n/plain");
-    create(&a, ZKR_CREATE_EPHEMERAL, "/n/plain");
-    create(&b, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/x-");
-    ask(&b, ZKR__ZK_CHILDREN, "/n");
-    ask(&b, ZKR__ZK_DELETE, "/n/x-0000000004");
-    ask(&a, ZKR__ZK_DELETE, "/n/plain");
-    ask(&a, ZKR__ZK_DELETE, "/n/x-0000000002");
-    ask(&a, ZKR__ZK_DELETE, "/n");
-    ask(&a, ZKR__ZK_DELETE, "/n/y-0000000001");
-    ask(&a, ZKR__ZK_DELETE, "/n");
-    create(&a, ZKR_CREATE_PERSISTENT, "/n");
-    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/n/again-");
+    play("a create /n, a sequential /n/x-, a sequential /n/y-, "
+         "a delete /n/x-0000000000, a sequential /n/x-, a ephemeral /n/plain, "
+         "a ephemeral /n/plain, b sequential /n/x-, b children /n, "
+         "b delete /n/x-0000000004, a delete /n/plain, "
+         "a delete /n/x-0000000002, a delete /n, a delete /n/y-0000000001, "
+         "a delete /n, a create /n, a sequential /n/again-");
     show("numbers");
-}
 
-static void missing(void)
-{
-    static const enum zkr__zk_type all[] = {
-        ZKR__ZK_DELETE, ZKR__ZK_EXISTS, ZKR__ZK_GET,
-        ZKR__ZK_SET,    ZKR__ZK_CHECK,  ZKR__ZK_CHILDREN,
-    };
-
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        ask(&a, all[i], "/m/none");
-    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/m/x-");
-    create(&a, ZKR_CREATE_CONTAINER, "/m");
-    create(&a, ZKR_CREATE_CONTAINER, "/m/c");
-    ask(&a, ZKR__ZK_SYNC, "/m");
-    ask(&a, ZKR__ZK_CHECK, "/m");
-    ask(&a, ZKR__ZK_DELETE, "/m");
-    create(&a, ZKR_CREATE_EPHEMERAL, "/m/c/e");
-    create(&a, ZKR_CREATE_EPHEMERAL, "/m/c/e/below");
-    create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, "/m/c/e/below-");
-    ask(&a, ZKR__ZK_DELETE, "/m/c/e");
-    ask(&a, ZKR__ZK_CHILDREN, "/m/c");
+    play("a delete /m/none, a exists /m/none, a get /m/none, a set /m/none, "
+         "a check /m/none, a children /m/none, a sequential /m/x-, "
+         "a container /m, a container /m/c, a sync /m, a check /m, "
+         "a delete /m, a ephemeral /m/c/e, a ephemeral /m/c/e/below, "
+         "a sequential /m/c/e/below-, a delete /m/c/e, a children /m/c");
     show("what is missing, and what is in the way");
-}
 
-static void contents(void)
-{
-    create(&a, ZKR_CREATE_EPHEMERAL, "/d");
-    ask(&a, ZKR__ZK_GET, "/d");
-    set(&b, "/d", "__REVOKE__");
-    ask(&b, ZKR__ZK_GET, "/d");
-    ask(&b, ZKR__ZK_CHILDREN, "/d");
-    ask(&b, ZKR__ZK_EXISTS, "/d");
-    ask(&b, ZKR__ZK_DELETE, "/d");
-    ask(&a, ZKR__ZK_SYNC, "/");
-    ask(&a, ZKR__ZK_GET, "/d");
+    play("a ephemeral /d, a get /d, b set /d __REVOKE__, b get /d, "
+         "b children /d, b exists /d, b delete /d, a sync /, a get /d");
     show("contents");
+
+    play("a create /f");
+    play_in(true, "a sequential /f/x-, a children /f, a check /f/x-0000000000, "
+                  "a delete /f/x-0000000000, a check /f/x-0000000000, "
+                  "a sync /f, a children /f");
+    show("requests in one flight");
 }
 
 static void watches(void)
 {
-    watch(&a, ZKR__ZK_GET, "/w", &one);
-    watch(&a, ZKR__ZK_EXISTS, "/w", &two);
-    create(&b, ZKR_CREATE_PERSISTENT, "/w");
-    await_events(1);
-    watch(&a, ZKR__ZK_GET, "/w", &one);
-    watch(&a, ZKR__ZK_EXISTS, "/w", &two);
-    ask(&b, ZKR__ZK_SYNC, "/w");
-    watch(&b, ZKR__ZK_GET, "/w", &three);
-    set(&b, "/w", "x");
-    await_events(4);
-    set(&b, "/w", "y");
-    ask(&a, ZKR__ZK_SYNC, "/w");
-    watch(&a, ZKR__ZK_GET, "/w", &one);
-    ask(&a, ZKR__ZK_DELETE, "/w"); /* the event comes before the answer */
-    await_events(5);
+    /* the last event comes before the answer */
+    play("a get /w one, a exists /w two, b create /w, 1 events, a get /w one, "
+         "a exists /w two, b sync /w, b get /w three, b set /w x, 4 events, "
+         "b set /w y, a sync /w, a get /w one, a delete /w, 5 events");
     show("watches");
-}
 
-static void no_more_watches(void)
-{
-    create(&b, ZKR_CREATE_PERSISTENT, "/u");
-    ask(&a, ZKR__ZK_SYNC, "/u"); /* it may read from another server */
-    watch(&a, ZKR__ZK_UNWATCH, "/u", &one);
-    ask(&a, ZKR__ZK_UNWATCH, "/u");
-    watch(&a, ZKR__ZK_GET, "/u", &one);
-    watch(&a, ZKR__ZK_GET, "/u", &two);
-    watch(&a, ZKR__ZK_UNWATCH, "/u", &one);
-    set(&b, "/u", "x");
-    await_events(1);
-    watch(&a, ZKR__ZK_GET, "/u", &one);
-    ask(&a, ZKR__ZK_UNWATCH, "/u");
-    ask(&b, ZKR__ZK_DELETE, "/u");
-    ask(&a, ZKR__ZK_SYNC, "/u");
-    ask(&a, ZKR__ZK_EXISTS, "/u");
+    /* it may read from another server before the first sync */
+    play("b create /u, a sync /u, a unwatch /u one, a unwatch /u, "
+         "a get /u one, a get /u two, a unwatch /u one, b set /u x, 1 events, "
+         "a get /u one, a unwatch /u, b delete /u, a sync /u, a exists /u");
     show("watches taken back");
-}
 
-/* A watch on the children and one on the node are two. */
-static void watched_children(void)
-{
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    create(&a, ZKR_CREATE_PERSISTENT, "/k");
-    ask(&b, ZKR__ZK_SYNC, "/k");
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    watch(&b, ZKR__ZK_GET, "/k", &two);
-    create(&a, ZKR_CREATE_EPHEMERAL, "/k/x");
-    await_events(1);
-    create(&a, ZKR_CREATE_EPHEMERAL, "/k/y");
-    ask(&b, ZKR__ZK_SYNC, "/k");
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    set(&a, "/k", "x");
-    await_events(2);
-    ask(&a, ZKR__ZK_DELETE, "/k/x");
-    await_events(3);
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &two);
-    ask(&b, ZKR__ZK_UNWATCH, "/k");
-    ask(&a, ZKR__ZK_DELETE, "/k/y");
-    await_events(5);
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    watch(&b, ZKR__ZK_GET, "/k", &two);
-    ask(&a, ZKR__ZK_DELETE, "/k");
-    await_events(7);
+    /* A watch on the children and one on the node are two. */
+    play("b children /k one, a create /k, b sync /k, b children /k one, "
+         "b get /k two, a ephemeral /k/x, 1 events, a ephemeral /k/y, "
+         "b sync /k, b children /k one, a set /k x, 2 events, a delete /k/x, "
+         "3 events, b children /k one, b children /k two, b unwatch /k, "
+         "a delete /k/y, 5 events, b children /k one, b get /k two, "
+         "a delete /k, 7 events");
     show("watches on children");
 
-    create(&a, ZKR_CREATE_PERSISTENT, "/k");
-    ask(&b, ZKR__ZK_SYNC, "/k");
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &two);
-    watch(&b, ZKR__ZK_UNWATCH_CHILDREN, "/k", &one);
-    create(&a, ZKR_CREATE_EPHEMERAL, "/k/x");
-    await_events(1);
-    ask(&b, ZKR__ZK_SYNC, "/k");
-    watch(&b, ZKR__ZK_CHILDREN, "/k", &one);
-    watch(&b, ZKR__ZK_GET, "/k", &two);
-    ask(&b, ZKR__ZK_UNWATCH_CHILDREN, "/k");
-    ask(&a, ZKR__ZK_DELETE, "/k/x");
-    set(&a, "/k", "x");
-    await_events(2);
+    play("a create /k, b sync /k, b children /k one, b children /k two, "
+         "b unwatch-children /k one, a ephemeral /k/x, 1 events, b sync /k, "
+         "b children /k one, b get /k two, b unwatch-children /k, "
+         "a delete /k/x, a set /k x, 2 events");
     show("watches on children taken back");
-}
-
-static void in_one_flight(void)
-{
-    create(&a, ZKR_CREATE_PERSISTENT, "/f");
-    submit(&a,
-           (struct zkr__zk_request){ .type = ZKR__ZK_CREATE,
-                                     .mode = ZKR_CREATE_EPHEMERAL_SEQUENTIAL,
-                                     .path = "/f/x-" });
-    send(&a, ZKR__ZK_CHILDREN, "/f");
-    send(&a, ZKR__ZK_CHECK, "/f/x-0000000000");
-    send(&a, ZKR__ZK_DELETE, "/f/x-0000000000");
-    send(&a, ZKR__ZK_CHECK, "/f/x-0000000000");
-    send(&a, ZKR__ZK_SYNC, "/f");
-    send(&a, ZKR__ZK_CHILDREN, "/f");
-    stage_wait(nothing_pending);
-    show("requests in one flight");
 }
 
 static void forget_events(void)
@@ -446,62 +360,40 @@ static void await_reconnect(void)
     stage_wait(connected);
 }
 
-static void used_up(void)
+static void faults(void)
 {
-    create(&a, ZKR_CREATE_PERSISTENT, "/s");
+    play("a create /s");
     forget_events();
     stage_set_number("/s", "/s/seed", INT32_MAX - 2);
     await_reconnect();
-    for (int i = 0; i < 5; i++)
-        create(&a, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, i < 4 ? "/s/x-" : "/s/y-");
-    ask(&a, ZKR__ZK_SYNC, "/s");
+    play("a sequential /s/x-, a sequential /s/x-, a sequential /s/x-, "
+         "a sequential /s/x-, a sequential /s/y-, a sync /s");
     show("numbers used up");
-}
 
-static void broken_connections(void)
-{
-    create(&a, ZKR_CREATE_PERSISTENT, "/b1");
-    create(&a, ZKR_CREATE_EPHEMERAL, "/b");
-    ask(&b, ZKR__ZK_SYNC, "/b");
-    watch(&b, ZKR__ZK_GET, "/b", &one);
-    watch(&b, ZKR__ZK_EXISTS, "/b2", &two);
-    watch(&b, ZKR__ZK_CHILDREN, "/b1", &three);
+    play("a create /b1, a ephemeral /b, b sync /b, b get /b one, "
+         "b exists /b2 two, b children /b1 three");
     forget_events();
     stage_restart();
     await_reconnect();
-    ask(&b, ZKR__ZK_EXISTS, "/b");
-    create(&a, ZKR_CREATE_EPHEMERAL, "/b2");
-    await_events(1);
-    ask(&a, ZKR__ZK_DELETE, "/b");
-    await_events(2);
-    create(&a, ZKR_CREATE_EPHEMERAL, "/b1/x");
-    await_events(3);
+    play("b exists /b, a ephemeral /b2, 1 events, a delete /b, 2 events, "
+         "a ephemeral /b1/x, 3 events");
     show("connections broken, sessions alive");
 }
 
-static void ended_by_client(void)
+static void ends(void)
 {
-    create(&b, ZKR_CREATE_EPHEMERAL, "/c");
-    ask(&a, ZKR__ZK_SYNC, "/c");
-    watch(&a, ZKR__ZK_GET, "/c", &one);
+    play("b ephemeral /c, a sync /c, a get /c one");
     say(&b, "close: %s\n",
         zkr__zk_close(b.zk, ZKR__NEVER) ? "told" : "not told");
-    await_events(1);
-    ask(&a, ZKR__ZK_EXISTS, "/c");
+    play("1 events, a exists /c");
     show("a session closed");
-}
 
-static void ended_by_server(void)
-{
     open_client(&b);
-    create(&b, ZKR_CREATE_EPHEMERAL, "/e");
-    ask(&a, ZKR__ZK_SYNC, "/e");
-    watch(&a, ZKR__ZK_GET, "/e", &one);
+    play("b ephemeral /e, a sync /e, a get /e one");
     stage_kill_session(b.id);
     await_events(1);
     stage_wait(b_expired);
-    ask(&a, ZKR__ZK_EXISTS, "/e");
-    ask(&b, ZKR__ZK_EXISTS, "/e");
+    play("a exists /e, b exists /e");
     (void)zkr__zk_close(b.zk, ZKR__NEVER);
     show("a session ended by the server");
 }
@@ -512,17 +404,10 @@ static void script(void)
         abort();
     open_client(&a);
     open_client(&b);
-    numbers();
-    missing();
-    contents();
+    requests();
     watches();
-    no_more_watches();
-    watched_children();
-    in_one_flight();
-    used_up();
-    broken_connections();
-    ended_by_client();
-    ended_by_server();
+    faults();
+    ends();
     (void)zkr__zk_close(a.zk, ZKR__NEVER);
     zkr__acl_done(&acl);
 }
