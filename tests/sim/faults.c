@@ -113,14 +113,14 @@ const char *world_lock_dir(void)
     return choose(2) == 0 ? WORLD_PATH "/leases" : TURNS_PATH;
 }
 
-static const struct node *some_node(const char *path)
+static struct node *some_node(const char *path)
 {
     const struct node *dir = tree_find(path, ensemble.committed);
-    const struct node *n;
+    struct node *n;
 
-    if (dir == NULL)
-        return NULL;
-    uint32_t count = (uint32_t)tree_count_children(dir, ensemble.committed);
+    uint32_t count =
+        dir == NULL ? 0
+                    : (uint32_t)tree_count_children(dir, ensemble.committed);
     if (count == 0)
         return NULL;
     count = choose(count);
@@ -131,7 +131,7 @@ static const struct node *some_node(const char *path)
     return n;
 }
 
-const struct node *world_lock_node(void)
+struct node *world_lock_node(void)
 {
     return some_node(world_lock_dir());
 }
@@ -153,9 +153,7 @@ static void delete_node(void)
 /* A session ends, and one replica keeps its node. */
 static void haunt(void)
 {
-    const struct node *seen = world_lock_node();
-    struct node *n =
-        seen == NULL ? NULL : tree_find(seen->path, ensemble.committed);
+    struct node *n = world_lock_node();
 
     if (n == NULL || n->session == NO_SESSION || world.recipe == UNFAIR ||
         strstr(n->name, "-lease-") != NULL)
@@ -177,14 +175,9 @@ static void write_node(void)
 
 static void delete_directory(const char *path)
 {
-    const struct node *dir = tree_find(path, ensemble.committed);
-
-    if (dir == NULL)
+    if (tree_find(path, ensemble.committed) == NULL)
         return;
-    for (const struct node *n = dir->children; n != NULL; n = n->next_sibling) {
-        if (is_there(n))
-            operator_deletes(n->path);
-    }
+    operator_deletes_all(path, "");
     operator_deletes(path);
 }
 
@@ -201,14 +194,7 @@ static void delete_some_directory(void)
 /* Repeated beyond the calm: a create may be carried out late. */
 static void on_strangers_go(void *arg, uint64_t tag)
 {
-    const struct node *dir = tree_find(arg, ensemble.committed);
-    const struct node *n = dir == NULL ? NULL : dir->children;
-
-    for (; n != NULL; n = n->next_sibling) {
-        if (n->session == NO_SESSION && strstr(n->path, STRANGER) != NULL &&
-            is_there(n))
-            operator_deletes(n->path);
-    }
+    operator_deletes_all(arg, STRANGER);
     if (sim_now < world.calm + 5 * world.timeout)
         events_at(sim_now + 200 * MS, on_strangers_go, arg, tag);
 }
@@ -377,8 +363,8 @@ static void disturb_beacon(void)
 static const struct fault {
     char letter;
     void (*fn)(void);
-    void (*process)(int process, int64_t duration);
-    void (*replica)(int replica, int64_t duration);
+    void (*lasts)(int number, int64_t duration);
+    int (*some)(void);
     uint32_t *nerve;
     const char *what;
     bool scarce; /* the library is refused memory */
@@ -386,12 +372,12 @@ static const struct fault {
     { 'r', .fn = break_connections },
     { 'c', .fn = cut_one },
     { 'C', .fn = cut_all },
-    { 's', .process = process_stop },
+    { 's', .lasts = process_stop, .some = some_process },
     { 'l', .fn = stall_link },
     { 'L', .fn = stall_and_break },
     { 'i', .fn = isolate },
-    { 'x', .replica = ensemble_crash },
-    { 'p', .replica = ensemble_pause },
+    { 'x', .lasts = ensemble_crash, .some = some_replica },
+    { 'p', .lasts = ensemble_pause, .some = some_replica },
     { 'k', .fn = kill_session },
     { 'd', .fn = delete_node },
     { 'w', .fn = write_node },
@@ -443,15 +429,10 @@ static void on_fault(void *arg, uint64_t tag)
     world.scarce = world.scarce || f->scarce;
     if (f->fn != NULL)
         f->fn();
-    if (f->process != NULL) {
-        int process = some_process();
+    if (f->lasts != NULL) {
+        int number = f->some();
 
-        f->process(process, some_time());
-    }
-    if (f->replica != NULL) {
-        int replica = some_replica();
-
-        f->replica(replica, some_time());
+        f->lasts(number, some_time());
     }
     if (f->nerve != NULL)
         touch_nerve(f->nerve, f->what);

@@ -379,6 +379,17 @@ void operator_deletes(const char *path)
     operate(ZKR__ZK_DELETE, ZKR_CREATE_PERSISTENT, path, "");
 }
 
+void operator_deletes_all(const char *dir_path, const char *part)
+{
+    const struct node *dir = tree_find(dir_path, ensemble.committed);
+    const struct node *n = dir == NULL ? NULL : dir->children;
+
+    for (; n != NULL; n = n->next_sibling) {
+        if (is_there(n) && strstr(n->path, part) != NULL)
+            operator_deletes(n->path);
+    }
+}
+
 static void tell_all(int replica, const char *path, enum watch_event event)
 {
     for (struct conn *c = conns; c != NULL; c = c->next) {

@@ -410,26 +410,15 @@ TEST_ROWS(any_request_may_be, rows, row)
 
 #define STRANGER WORLD_PATH "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
 
-static void operator_deletes_all(const char *with)
-{
-    const struct node *dir = tree_find(WORLD_PATH, ensemble.committed);
-
-    for (const struct node *n = dir == NULL ? NULL : dir->children; n != NULL;
-         n = n->next_sibling) {
-        if (is_there(n) && strstr(n->path, with) != NULL)
-            operator_deletes(n->path);
-    }
-}
-
 static void on_strangers_go(void *arg, uint64_t tag)
 {
-    operator_deletes_all(STRANGER);
+    operator_deletes_all(WORLD_PATH, STRANGER);
 }
 
 /* Somebody removes the directory, makes it anew, and is the first in it. */
 static void renew_directory(void *arg, uint64_t tag)
 {
-    operator_deletes_all("");
+    operator_deletes_all(WORLD_PATH, "");
     operator_deletes(WORLD_PATH);
     operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, WORLD_PATH, "");
     operate(ZKR__ZK_CREATE, ZKR_CREATE_EPHEMERAL_SEQUENTIAL, STRANGER, "");

@@ -138,7 +138,7 @@ void faults_start(void);
  * several locks. */
 const char *world_lock_dir(void);
 /* One of the nodes in the directory of the lock, or NULL. */
-const struct node *world_lock_node(void);
+struct node *world_lock_node(void);
 
 /* The allocations of the library. One in so many fails; 0: none does. */
 extern uint32_t heap_scarce;
