@@ -93,6 +93,14 @@ void leader_send(int kind, int64_t number, void *body)
     }
 }
 
+static void answer(int from, int kind, struct request *r)
+{
+    if (r->replica == from)
+        server_agreed(r);
+    else
+        pipe_send(pipe_of(from, r->replica), kind, 0, r);
+}
+
 static void answer_syncs(void)
 {
     struct sync *s = ensemble.syncs;
@@ -101,10 +109,8 @@ static void answer_syncs(void)
         int replica = s->request->replica;
 
         ensemble.syncs = s->next;
-        if (replica == ensemble.leader)
-            server_agreed(s->request);
-        else if (is_attached(replica))
-            pipe_send(pipe_of(ensemble.leader, replica), SYNCED, 0, s->request);
+        if (replica == ensemble.leader || is_attached(replica))
+            answer(ensemble.leader, SYNCED, s->request);
     }
 }
 
@@ -144,10 +150,7 @@ static void revalidate_at_leader(struct request *r)
         s->timeout = r->conn->timeout;
         session_touch(r->session);
     }
-    if (r->replica == ensemble.leader)
-        server_agreed(r);
-    else
-        pipe_send(pipe_of(ensemble.leader, r->replica), REVALIDATED, 0, r);
+    answer(ensemble.leader, REVALIDATED, r);
 }
 
 /* A sync of a client of the leader waits for what its own session has asked
@@ -171,8 +174,6 @@ static void at_leader(struct request *r)
 static void at_deserted_leader(int number, struct request *r)
 {
     struct replica *me = &ensemble.replicas[number];
-    struct pipe *back = pipe_of(number, r->replica);
-    bool far = r->replica != number;
     const struct session *s =
         r->session < 0 ? NULL : &ensemble.sessions[r->session];
 
@@ -181,17 +182,12 @@ static void at_deserted_leader(int number, struct request *r)
                      (s->closed == 0 || s->closed > me->applied);
 
         r->rc = known ? ZKR_OK : ZKR_ZSESSIONEXPIRED;
-        if (far)
-            pipe_send(back, REVALIDATED, 0, r);
-        else
-            server_agreed(r);
-    } else if (r->type == ZKR__ZK_SYNC && !far) {
-        server_agreed(r);
+        answer(number, REVALIDATED, r);
     } else if (r->type == ZKR__ZK_SYNC) {
-        if (!me->proposes && me->late != 0)
-            append(&ensemble.late_syncs, r, me->late);
+        if (r->replica == number || (!me->proposes && me->late == 0))
+            answer(number, SYNCED, r);
         else if (!me->proposes)
-            pipe_send(back, SYNCED, 0, r);
+            append(&ensemble.late_syncs, r, me->late);
     } else {
         me->proposes = true;
     }

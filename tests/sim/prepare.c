@@ -109,13 +109,8 @@ static struct txn *propose(enum txn_kind kind, struct request *r)
                          .cause = r == NULL ? BY_EXPIRY : r->cause,
                          .request = r };
     ensemble.replicas[ensemble.leader].logged = ensemble.log_len;
-    return txn;
-}
-
-static void refuse(struct request *r, int rc)
-{
-    propose(TXN_ERROR, r)->rc = rc;
     leader_send(PROPOSAL, ensemble.log_len, NULL);
+    return txn;
 }
 
 static void delete_node(struct node *n, enum cause cause)
@@ -179,7 +174,6 @@ static int prepare_create(struct request *r)
     parent->cversion_proposed = n->in_parent;
     parent->proposed++;
     ensemble_log[ensemble.log_len].node = n;
-    leader_send(PROPOSAL, ensemble.log_len, NULL);
     return ZKR_OK;
 }
 
@@ -217,7 +211,6 @@ static int prepare_change(struct request *r)
         delete_node(n, r->session == n->session ? BY_CLIENT : BY_OPERATOR);
     else if (type == ZKR__ZK_SET)
         tree_set(n, ensemble.log_len, r->data, r->data_len);
-    leader_send(PROPOSAL, ensemble.log_len, NULL);
     return ZKR_OK;
 }
 
@@ -244,7 +237,7 @@ static void prepare_write(struct request *r)
         rc = type_of(r) == ZKR__ZK_CREATE ? prepare_create(r)
                                           : prepare_change(r);
     if (rc != ZKR_OK)
-        refuse(r, rc);
+        propose(TXN_ERROR, r)->rc = rc;
 }
 
 static void close_session(int session, enum cause cause, struct request *r)
@@ -261,7 +254,6 @@ static void close_session(int session, enum cause cause, struct request *r)
         if (n->session == session && tree_has(n, ensemble.log_len))
             delete_node(n, cause);
     }
-    leader_send(PROPOSAL, ensemble.log_len, NULL);
 }
 
 static int check_session(const struct request *r)
@@ -286,19 +278,18 @@ void leader_prepare(struct request *r)
         s->opened = ensemble.log_len;
         s->owner = r->replica;
         session_touch(r->session);
-        leader_send(PROPOSAL, ensemble.log_len, NULL);
         return;
     }
     if (r->type == REQUEST_CLOSE) {
         if (s->opened == 0 || s->closing)
-            refuse(r, ZKR_ZSESSIONEXPIRED);
+            propose(TXN_ERROR, r)->rc = ZKR_ZSESSIONEXPIRED;
         else
             close_session(r->session, r->cause, r);
         return;
     }
     int rc = check_session(r);
     if (rc != ZKR_OK)
-        refuse(r, rc);
+        propose(TXN_ERROR, r)->rc = rc;
     else
         prepare_write(r);
 }

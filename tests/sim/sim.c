@@ -90,7 +90,9 @@ static void read_options(int argc, char **argv)
         }
     }
     options.one = options.one && !many;
-    if (options.jobs < 1 || options.jobs > JOBS_MAX)
+    if (options.one)
+        options.schedules = 1;
+    if (options.one || options.jobs < 1 || options.jobs > JOBS_MAX)
         options.jobs = 1;
 }
 
@@ -122,32 +124,15 @@ static void show(struct report *r)
            world_limits.recipe < 0 && world_limits.faults == NULL
                ? ""
                : " and the same --recipe and --faults");
-    if (world_limits.verbose || options.one) {
+    /* what was shown before is not shown once more */
+    if (options.shrink ? world_limits.verbose || options.one
+                       : options.one && !world_limits.verbose) {
         static uint32_t script[CHOICES_MAX];
 
         memcpy(script, r->choices.made, sizeof(r->choices.made));
         world_talk();
         (void)run_script(r, script, r->choices.count, seed);
     }
-}
-
-static int run_one(void)
-{
-    struct report *r = report_new();
-
-    if (world_limits.verbose)
-        world_talk();
-    r->seed = options.seed;
-    bool ok = run_script(r, NULL, 0, options.seed);
-    if (ok) {
-        printf("seed %llu: nothing wrong\n", (unsigned long long)options.seed);
-        return 0;
-    }
-    if (world_limits.verbose && !options.shrink)
-        printf("%s\n", r->text);
-    else
-        show(r);
-    return 1;
 }
 
 static int run_many(void)
@@ -191,5 +176,7 @@ static int run_many(void)
 int main(int argc, char **argv)
 {
     read_options(argc, argv);
-    return options.one ? run_one() : run_many();
+    if (world_limits.verbose)
+        world_talk();
+    return run_many();
 }

@@ -30,6 +30,11 @@ static void waiter_is_told(int rc)
              zkr_strerror(users[WAITER].rc));
 }
 
+static void is_told_so(void)
+{
+    waiter_is_told(story.told);
+}
+
 static void operator_deletes_the_node(void)
 {
     operator_deletes(path_of(users[WAITER].session, 0));
@@ -166,16 +171,12 @@ static size_t nodes(void)
     return dir == NULL ? 0 : tree_count_children(dir, ensemble.committed);
 }
 
-static void has_given_up(void)
-{
-    waiter_is_told(ZKR_ECANCELED);
-}
-
 /* Its create is on the way to the new leader; the old one, which does not know
  * of it, knows the session still: it answers a sync, and shows the past. Seen
  * once in 20,000 schedules with such leaders, and not in 50,000 of others. The
  * writes of a lease would end the syncs there. */
-STORY(a_deserted_leader_ends_no_search, has_given_up, .no_lease = true)
+STORY(a_deserted_leader_ends_no_search, is_told_so, .told = ZKR_ECANCELED,
+      .no_lease = true)
 {
     int old = ensemble.leader;
     int next;
@@ -221,14 +222,10 @@ static struct twins show_a_twin(void)
     return twins;
 }
 
-static void is_told_of_a_stranger(void)
-{
-    waiter_is_told(ZKR_EPROTO);
-}
-
 /* A claim that finds one node too many under its name does not know which one
  * is its own. */
-STORY(a_claim_that_meets_its_own_name_leaves_nothing, is_told_of_a_stranger)
+STORY(a_claim_that_meets_its_own_name_leaves_nothing, is_told_so,
+      .told = ZKR_EPROTO)
 {
     (void)show_a_twin();
     fiber_sleep(world.timeout / 2);

@@ -40,6 +40,7 @@ extern struct story {
     bool no_lease;   /* the sessions have none */
     bool beacon;     /* they share evidence, beside an observer */
     bool both;       /* the waiter holds the unfair one beside */
+    int told;        /* to the waiter, is_told_so() */
     int64_t instant; /* of what is tried at many */
     int time;        /* 0: the first */
 } story;
@@ -47,35 +48,27 @@ extern struct story {
 /* STORY(name, granted, ...) { ... } is a test that tells it, with values of
  * `story`; STORY_THEN(name, tell, ...) { ... } one of what happens to the
  * waiter with its grant. With AT_EACH it is one at each of some instants. */
-#define STORY_AT_EACH(test, first, end, step, ...)                             \
-    static void tell_##test(void);                                             \
+#define STORY_OF(test, is, other, first, end, step, ...)                       \
+    static void is##_##test(void);                                             \
     TEST(test)                                                                 \
     {                                                                          \
         for (int64_t at = (first); at < (end); at += (step)) {                 \
-            story = (struct story){ .instant = at, .granted = __VA_ARGS__ };   \
-            succeeds(tell_##test, story.granted);                              \
+            story = (struct story){ .instant = at,                             \
+                                    .is = is##_##test,                         \
+                                    .other = __VA_ARGS__ };                    \
+            (void)succeeds();                                                  \
         }                                                                      \
     }                                                                          \
-    static void tell_##test(void)
+    static void is##_##test(void)
 
-#define STORY_THEN_AT_EACH(test, first, end, step, ...)                        \
-    static void then_##test(void);                                             \
-    TEST(test)                                                                 \
-    {                                                                          \
-        for (int64_t at = (first); at < (end); at += (step)) {                 \
-            story = (struct story){ .instant = at, .tell = __VA_ARGS__ };      \
-            succeeds(story.tell, then_##test);                                 \
-        }                                                                      \
-    }                                                                          \
-    static void then_##test(void)
+#define STORY_AT_EACH(test, ...)      STORY_OF(test, tell, granted, __VA_ARGS__)
+#define STORY_THEN_AT_EACH(test, ...) STORY_OF(test, granted, tell, __VA_ARGS__)
+#define STORY(test, ...)              STORY_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
+#define STORY_THEN(test, ...)         STORY_THEN_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
 
-#define STORY(test, ...)      STORY_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
-#define STORY_THEN(test, ...) STORY_THEN_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
-
-/* Runs a story, and fails unless everything goes as it should. Returns its
- * report. Values that it has set in `story` apply to this run only. With
- * SIM_VERBOSE in the environment every step is shown. */
-const struct report *succeeds(void (*tell)(void), void (*granted)(void));
+/* Runs `story`, and fails unless everything goes as it should. Returns its
+ * report. With SIM_VERBOSE in the environment every step is shown. */
+const struct report *succeeds(void);
 
 /* A user opens its session, unless it is open; it does so, and asks for its
  * lock; it is told; all of that; a holder, not the waiter, gives the lock
