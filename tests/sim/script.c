@@ -43,9 +43,9 @@ static struct zkr_session b = { .name = "b" };
 static struct zkr__watch all_watches[] = { { .name = "one" },
                                            { .name = "two" },
                                            { .name = "three" } };
-static int pending;
+static int asked;
+static int answers;
 static int events;
-static int wanted_events;
 static struct zkr__acl acl;
 
 __attribute__((format(printf, 2, 3))) static void say(struct zkr_session *who,
@@ -69,7 +69,6 @@ static void on_event(struct zkr_session *who, enum zkr__zk_event event)
     who->expired += event == ZKR__ZK_EXPIRED;
     if (event == ZKR__ZK_EXPIRED)
         say(who, "expired\n");
-    stage_wake();
     stage_unlock();
 }
 
@@ -131,9 +130,8 @@ static void on_reply(struct zkr_session *who, uintptr_t id,
     for (size_t i = 0; i < reply->name_count; i++)
         say(who, " [%s]", names[i]);
     say(who, "\n");
-    pending--;
+    answers++;
     free(op);
-    stage_wake();
     stage_unlock();
 }
 
@@ -143,7 +141,6 @@ static void on_watch(struct zkr__watch *watch, bool deleted)
     say(watch->who, "watch %s: %s\n", watch->name,
         deleted ? "deleted" : "changed");
     events++;
-    stage_wake();
     stage_unlock();
 }
 
@@ -154,22 +151,6 @@ static const struct zkr__zk_upcalls upcalls = {
 };
 
 /* The steps of the script. */
-
-static bool nothing_pending(void)
-{
-    return pending == 0;
-}
-
-static bool enough_events(void)
-{
-    return events >= wanted_events;
-}
-
-static void await_events(int count)
-{
-    wanted_events = count;
-    stage_wait(enough_events);
-}
 
 static void submit(struct zkr__op *op)
 {
@@ -188,14 +169,12 @@ static void submit(struct zkr__op *op)
         request.watch = &all_watches[i];
         request.watch->who = op->who;
     }
-    stage_lock();
-    pending++;
-    stage_unlock();
+    asked++;
     int rc = zkr__zk_submit(op->who->zk, &request, (uintptr_t)op);
     if (rc == ZKR_OK)
         return;
     stage_lock();
-    pending--;
+    asked--;
     say(op->who, "%s: refused, %d\n", op->text, rc);
     stage_unlock();
     free(op);
@@ -232,34 +211,18 @@ static void play_in(bool one_flight, const char *text)
     for (; *text != '\0'; text += len + strspn(text + len, ", ")) {
         len = strcspn(text, ",");
         if (sscanf(text, "%d events", &count) == 1)
-            await_events(count);
+            stage_wait(&events, count);
         else
             submit(read_request(text, len));
         if (!one_flight)
-            stage_wait(nothing_pending);
+            stage_wait(&answers, asked);
     }
-    stage_wait(nothing_pending);
+    stage_wait(&answers, asked);
 }
 
 static void play(const char *text)
 {
     play_in(false, text);
-}
-
-/* Both of them, if there are two. */
-static bool connected(void)
-{
-    return a.connected > 0 && (b.zk == NULL || b.connected > 0);
-}
-
-static bool b_expired(void)
-{
-    return b.expired > 0;
-}
-
-static bool both_lost(void)
-{
-    return a.lost > 0 && b.lost > 0;
 }
 
 static void open_client(struct zkr_session *who)
@@ -271,7 +234,7 @@ static void open_client(struct zkr_session *who)
     who->connected = who->lost = who->expired = 0;
     if (zkr__zk_open(&config, &upcalls, who, &who->zk) != ZKR_OK)
         abort();
-    stage_wait(connected);
+    stage_wait(&who->connected, 1);
     who->id = zkr__zk_session_id(who->zk);
 }
 
@@ -347,7 +310,7 @@ static void watches(void)
     show("watches on children taken back");
 }
 
-static void forget_events(void)
+static void forget_connections(void)
 {
     stage_lock();
     a.lost = b.lost = a.connected = b.connected = 0;
@@ -356,14 +319,16 @@ static void forget_events(void)
 
 static void await_reconnect(void)
 {
-    stage_wait(both_lost);
-    stage_wait(connected);
+    stage_wait(&a.lost, 1);
+    stage_wait(&b.lost, 1);
+    stage_wait(&a.connected, 1);
+    stage_wait(&b.connected, 1);
 }
 
 static void faults(void)
 {
     play("a create /s");
-    forget_events();
+    forget_connections();
     stage_set_number("/s", "/s/seed", INT32_MAX - 2);
     await_reconnect();
     play("a sequential /s/x-, a sequential /s/x-, a sequential /s/x-, "
@@ -372,7 +337,7 @@ static void faults(void)
 
     play("a create /b1, a ephemeral /b, b sync /b, b get /b one, "
          "b exists /b2 two, b children /b1 three");
-    forget_events();
+    forget_connections();
     stage_restart();
     await_reconnect();
     play("b exists /b, a ephemeral /b2, 1 events, a delete /b, 2 events, "
@@ -391,8 +356,8 @@ static void ends(void)
     open_client(&b);
     play("b ephemeral /e, a sync /e, a get /e one");
     stage_kill_session(b.id);
-    await_events(1);
-    stage_wait(b_expired);
+    stage_wait(&events, 1);
+    stage_wait(&b.expired, 1);
     play("a exists /e, b exists /e");
     (void)zkr__zk_close(b.zk, ZKR__NEVER);
     show("a session ended by the server");

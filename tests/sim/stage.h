@@ -3,18 +3,18 @@
  * server. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Plays it to the end. Returns 77 where that is not possible. */
 int stage_play(void (*script)(void));
 
-/* Data that the client's threads and the script share. */
+/* Data that the client's threads and the script share; the end wakes who waits
+ * for it. */
 void stage_lock(void);
 void stage_unlock(void);
-/* Waits until it is true; a long time without that ends the play. */
-void stage_wait(bool (*done)(void));
-void stage_wake(void);
+/* Waits until that number is so high; a long time without that ends the play.
+ */
+void stage_wait(const int *number, int least);
 
 const char *stage_hosts(void);
 /* The server ends a session by itself. */

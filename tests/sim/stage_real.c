@@ -22,22 +22,18 @@ void stage_lock(void)
 
 void stage_unlock(void)
 {
+    (void)pthread_cond_broadcast(&changed);
     (void)pthread_mutex_unlock(&lock);
 }
 
-void stage_wake(void)
-{
-    (void)pthread_cond_broadcast(&changed);
-}
-
-void stage_wait(bool (*done)(void))
+void stage_wait(const int *number, int least)
 {
     struct timespec deadline;
 
     (void)clock_gettime(CLOCK_REALTIME, &deadline);
     deadline.tv_sec += 120; /* it only ends hangs */
     stage_lock();
-    while (!done()) {
+    while (*number < least) {
         if (pthread_cond_timedwait(&changed, &lock, &deadline) != 0) {
             (void)fprintf(stderr, "the server does not do what it should\n");
             server_stop(server);

@@ -42,18 +42,14 @@ void stage_lock(void)
 
 void stage_unlock(void)
 {
-}
-
-void stage_wake(void)
-{
     fiber_wake(&changed);
 }
 
-void stage_wait(bool (*done)(void))
+void stage_wait(const int *number, int least)
 {
     int64_t deadline = sim_now + 30000 * MS;
 
-    while (!done())
+    while (*number < least)
         WRONG_IF(!fiber_wait(&changed, deadline),
                  "the ensemble does not do what it should");
 }

@@ -19,6 +19,12 @@ static void come_to_prove(void)
     (void)await_state(ZKR__CLAIM_PROVING);
 }
 
+static void start_at(int replica)
+{
+    start(&users[WAITER]);
+    connect_waiter_to(replica, world.timeout / 10);
+}
+
 static void waiter_waits(void)
 {
     WRONG_IF(users[WAITER].told, "it is told %d", users[WAITER].rc);
@@ -313,7 +319,7 @@ STORY_THEN_AT_EACH(an_all_but_spent_proof_ends_no_doubt, 100 * MS, 4000 * MS,
 {
     held_since = sim_now - world.timeout;
     fiber_sleep(2 * world.timeout);
-    cut(WAY_DOWN, story.instant);
+    cut_of(WAITER, WAY_DOWN, story.instant);
     fiber_sleep(2 * world.timeout);
     is_sure(users[WAITER].grant);
 }
@@ -557,7 +563,7 @@ static void grant_less(void)
     server_reset_connections(WAITER);
     FIBER_WHILE(zkr_grant_state(grant) == ZKR_GRANT_HELD, MS / 10);
     (void)replica_of_waiter();
-    cut(WAY_DOWN, less * 3 / 4);
+    cut_of(WAITER, WAY_DOWN, less * 3 / 4);
     FIBER_WHILE(zkr_grant_state(grant) != ZKR_GRANT_UNSURE, MS);
     fiber_sleep(2 * world.timeout);
 }
@@ -618,7 +624,7 @@ static void is_back_in_time(void)
 
 static void still_held_when_it_is_closed(void)
 {
-    cut(WAY_UP | WAY_DOWN, world.timeout);
+    cut_of(WAITER, WAY_UP | WAY_DOWN, world.timeout);
     FIBER_WHILE(!polled->closing, MS);
     WRONG_IF(zkr_grant_check(users[WAITER].grant) == ZKR_OK,
              "it is held, and its session has been closed");
@@ -632,8 +638,7 @@ static void still_held_when_it_is_closed(void)
 STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
       .short_ticks = true, .anew = true, .once = true)
 {
-    start(&users[WAITER]);
-    connect_waiter_to((ensemble.leader + 1) % REPLICAS, world.timeout / 10);
+    start_at((ensemble.leader + 1) % REPLICAS);
     fiber_sleep(2 * world.timeout);
     polled = session_of_waiter();
     /* The leader's ping comes late, so that the session runs out soon after a
@@ -649,7 +654,7 @@ STORY(a_polled_session_is_not_believed, still_held_when_it_is_closed,
     ensemble_stall(replica_of_waiter(), ensemble.leader,
                    polls + 5 * MS - sim_now);
     read_until(sim_now + world.timeout / 6);
-    cut(WAY_UP | WAY_DOWN, polls + 5 * MS - sim_now);
+    cut_of(WAITER, WAY_UP | WAY_DOWN, polls + 5 * MS - sim_now);
     fiber_sleep(polls + 10 * MS - sim_now);
     is_back_in_time();
     expect(zkr_session_sync(users[WAITER].session, 1000));
@@ -691,8 +696,7 @@ STORY(syncs_of_an_earlier_connection_prove_nothing,
 {
     int old = ensemble.leader;
 
-    start(&users[WAITER]);
-    connect_waiter_to(old, world.timeout / 10);
+    start_at(old);
     fiber_sleep(2 * world.timeout);
     polled = session_of_waiter();
     ensemble.pass = 249 * MS;
@@ -840,8 +844,7 @@ STORY(a_quiet_session_sends_what_it_needs, nothing, .anew = true)
 
 static void acquire_at_a_follower(void)
 {
-    start(&users[WAITER]);
-    connect_waiter_to((ensemble.leader + 1) % REPLICAS, world.timeout / 10);
+    start_at((ensemble.leader + 1) % REPLICAS);
     acquires(&users[WAITER]);
 }
 

@@ -263,11 +263,6 @@ void cut_of(int process, int directions, int64_t duration)
         server_cut(process, r, directions, duration);
 }
 
-void cut(int directions, int64_t duration)
-{
-    cut_of(WAITER, directions, duration);
-}
-
 int replica_of_waiter(void)
 {
     int replica;

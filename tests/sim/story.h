@@ -95,8 +95,6 @@ void await_asked(enum zkr__zk_type type);
 
 /* The process receives nothing, nobody receives its messages, or both. */
 void cut_of(int process, int directions, int64_t duration);
-/* The same of the waiter. */
-void cut(int directions, int64_t duration);
 /* Returns the replica to which it is connected. */
 int replica_of_waiter(void);
 /* Makes it connect to that replica, with a pause after each try. */
