@@ -201,7 +201,10 @@ void acquires(struct user *u)
 static void *tell_main(void *arg)
 {
     for (; story.time < TIMES; story.time++) {
-        story.tell();
+        if (story.says != NULL)
+            play(story.says);
+        else
+            story.tell();
         for (int i = 0; i < 2; i++)
             FIBER_UNTIL(!users[i].asks, &users[i]);
     }
@@ -349,13 +352,35 @@ void nothing(void)
 
 /* -- steps ----------------------------------------------------------------- */
 
+static const char *const types[] = {
+    [ZKR__ZK_CREATE] = "creates", [ZKR__ZK_DELETE] = "deletes",
+    [ZKR__ZK_EXISTS] = "reads",   [ZKR__ZK_GET] = "gets",
+    [ZKR__ZK_SET] = "sets",       [ZKR__ZK_CHILDREN] = "lists",
+    [ZKR__ZK_GET_ACL] = "ACLs",   [ZKR__ZK_SYNC] = "syncs",
+    [ZKR__ZK_CHECK] = "checks",   NULL,
+};
+
 void refuse_some(int count, int64_t type)
 {
     refuse((enum zkr__zk_type)type, NULL, count);
 }
 
+void at_least(int count, int64_t type)
+{
+    int were = asked((enum zkr__zk_type)type);
+
+    WRONG_IF(were < count, "there are %d %s", were, types[type]);
+}
+
+void at_most(int count, int64_t type)
+{
+    int were = asked((enum zkr__zk_type)type);
+
+    WRONG_IF(were > count, "there are %d %s", were, types[type]);
+}
+
 struct said {
-    int who;
+    int64_t who;
     int64_t number; /* -1: none */
     int64_t other;
 };
@@ -382,17 +407,19 @@ static bool is_number(struct said *said, const char **text)
     return true;
 }
 
-static bool is_somebody(struct said *said, const char **text)
-{
-    static const char *const names[] = { "waiter", "holder", "session" };
+static const char *const processes[] = { "waiter", "holder", "session", NULL };
 
-    said->who = 0;
-    while (strncmp(*text, names[said->who], strlen(names[said->who])) != 0) {
-        if (++said->who == COUNT(names))
-            return false;
+static bool is_name(const char *const *names, int64_t *which, const char **text)
+{
+    for (*which = 0; names[*which] != NULL; ++*which) {
+        size_t len = strlen(names[*which]);
+
+        if (strncmp(*text, names[*which], len) != 0)
+            continue;
+        *text += len;
+        return true;
     }
-    *text += strlen(names[said->who]);
-    return true;
+    return false;
 }
 
 /* Returns what comes after the step, or NULL when the text says another. */
@@ -401,7 +428,8 @@ static const char *after(const char *says, const char *text, struct said *said)
     *said = (struct said){ .number = -1, .other = -1 };
     for (; *says != '\0'; says++) {
         if (*says == '#'   ? !is_number(said, &text)
-            : *says == '@' ? !is_somebody(said, &text)
+            : *says == '%' ? !is_name(types, &said->other, &text)
+            : *says == '@' ? !is_name(processes, &said->who, &text)
                            : *says != *text++)
             return NULL;
     }
@@ -417,7 +445,7 @@ static void do_step(const struct step *s, const struct said *said)
     else if (s->user != NULL)
         s->user(&users[said->who]);
     else if (s->number != NULL)
-        s->number(said->number < 0 ? said->who : (int)said->number);
+        s->number((int)(said->number < 0 ? said->who : said->number));
     else if (s->two != NULL)
         s->two((int)said->number, said->other < 0 ? s->other : said->other);
     else if (s->lasts != NULL)
@@ -425,7 +453,7 @@ static void do_step(const struct step *s, const struct said *said)
     else if (s->named != NULL)
         s->named(s->name);
     else
-        cut_of(said->who, s->directions, said->number);
+        cut_of((int)said->who, s->directions, said->number);
 }
 
 void play(const char *text)

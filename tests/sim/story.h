@@ -28,6 +28,7 @@ extern struct user users[2];
 
 extern struct story {
     void (*tell)(void);    /* runs beside the users, once for each time */
+    const char *says;      /* or this text does */
     void (*granted)(void); /* what happens to the waiter with its grant, or
                               without one: twice for each time, or once */
     zkr_grant_fn on_event; /* the listener of its grants, or NULL */
@@ -46,7 +47,7 @@ extern struct story {
 } story;
 
 /* STORY(name, granted, ...) { ... } is a test that tells it, with values of
- * `story`; STORY_THEN(name, tell, ...) { ... } one of what happens to the
+ * `story`; STORY_THEN(name, text, ...) { ... } one of what happens to the
  * waiter with its grant. With AT_EACH it is one at each of some instants. */
 #define STORY_OF(test, is, other, first, end, step, ...)                       \
     static void is##_##test(void);                                             \
@@ -62,7 +63,7 @@ extern struct story {
     static void is##_##test(void)
 
 #define STORY_AT_EACH(test, ...)      STORY_OF(test, tell, granted, __VA_ARGS__)
-#define STORY_THEN_AT_EACH(test, ...) STORY_OF(test, granted, tell, __VA_ARGS__)
+#define STORY_THEN_AT_EACH(test, ...) STORY_OF(test, granted, says, __VA_ARGS__)
 #define STORY(test, ...)              STORY_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
 #define STORY_THEN(test, ...)         STORY_THEN_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
 
@@ -126,7 +127,8 @@ void nothing(void);
 
 /* A step of a story that is written as a text: what it says, and what is done
  * then. There "@" is one of "waiter", "holder" and "session", which is that of
- * the teller; "#" is a number, or a duration: 20ms, 2T, 3T/4 (T: a timeout). */
+ * the teller; "#" is a number, or a duration: 20ms, 2T, 3T/4 (T: a timeout);
+ * "%" is a type of requests, for which it stands as the other number. */
 struct step {
     const char *says;
     void (*alone)(void);
@@ -141,6 +143,8 @@ struct step {
 };
 
 void refuse_some(int count, int64_t type);
+void at_least(int count, int64_t type);
+void at_most(int count, int64_t type);
 
 #define COMMON_STEPS                                                           \
     { "@ starts", .user = start }, { "@ asks", .user = ask },                  \
@@ -150,10 +154,9 @@ void refuse_some(int count, int64_t type);
         { "@ is not heard for #", .directions = WAY_UP },                      \
         { "@ is cut off for #", .directions = WAY_UP | WAY_DOWN },             \
         { "@ loses its connection", .number = server_reset_connections },      \
-        { "refuse # checks", .two = refuse_some, .other = ZKR__ZK_CHECK },     \
-        { "refuse # deletes", .two = refuse_some, .other = ZKR__ZK_DELETE },   \
-        { "refuse # sets", .two = refuse_some, .other = ZKR__ZK_SET },         \
-        { "refuse # syncs", .two = refuse_some, .other = ZKR__ZK_SYNC },       \
+        { "refuse # %", .two = refuse_some },                                  \
+        { "at least # %", .two = at_least },                                   \
+        { "at most # %", .two = at_most },                                     \
         { "sleep #", .lasts = fiber_sleep },                                   \
         { "count", .alone = count_from_here },                                 \
     {                                                                          \
