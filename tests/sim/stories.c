@@ -357,38 +357,6 @@ STORY_AT_EACH(a_waiter_without_memory_for_a_ghost_is_told, 1, 30, 1,
     give_back(&users[HOLDER]);
 }
 
-/* -- what stays ------------------------------------------------------------ */
-
-/* Regression: the session did not know the node any more, and the next claim
- * did not know whether it had made it: two grants had one token. */
-STORY(a_node_that_stays_is_not_the_next_claims, nothing)
-{
-    zkr_session *s = own_session();
-    zkr_unfair_mutex *m;
-    zkr_grant *first;
-    struct asking next = { 0 };
-
-    expect(zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m));
-    expect(zkr_unfair_mutex_acquire(m, -1, &first));
-    int64_t token = zkr_grant_token(first);
-    play("session hears nothing for 3T/4"); /* longer than a client waits */
-    expect(zkr_unfair_mutex_acquire_async(m, -1, on_asked, &next, NULL));
-    fiber_sleep(world.timeout);
-    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, 2 * world.timeout);
-    WRONG_IF(zkr_grant_release(first) != ZKR_ZNOAUTH, "it can be given back");
-    zkr_grant_free(first);
-    expect(zkr_participants_revoke(s, UNFAIR_PATH));
-    fiber_sleep(world.timeout);
-    WRONG_IF(next.told, "the node that stays is taken for that of the next");
-    FIBER_WHILE(!next.told, 100 * MS); /* an operator ends the session */
-    WRONG_IF(next.rc != ZKR_OK || zkr_grant_token(next.grant) <= token,
-             "it is told %s, or the token is not higher",
-             zkr_strerror(next.rc));
-    zkr_grant_free(next.grant);
-    zkr_unfair_mutex_free(m);
-    (void)zkr_session_close(s);
-}
-
 /* -- breaking -------------------------------------------------------------- */
 
 static void *break_main(void *over)
@@ -428,39 +396,6 @@ STORY(a_break_knows_of_its_own_delete, nothing)
 }
 
 /* -- what may not be read ------------------------------------------------- */
-
-/* The answers to the creates of both are lost. The first one was refused, and
- * takes the node of the second one for its own, because it may not read it.
- * Regression: the second one took it, too, when it could read again. */
-STORY(a_node_that_may_not_be_read_is_taken_once, nothing)
-{
-    zkr_session *s = own_session();
-    struct asking two[2] = { { 0 }, { 0 } };
-    zkr_unfair_mutex *m;
-
-    expect(zkr_unfair_mutex_new(s, WORLD_PATH, NULL, &m));
-    /* for longer than a client waits */
-    play("make the unfair node, sleep 100ms, session hears nothing for 3T/4");
-    for (int i = 0; i < 2; i++) {
-        expect(zkr_unfair_mutex_acquire_async(m, -1, on_asked, &two[i], NULL));
-        fiber_sleep(20 * MS);
-        if (i == 0)
-            operator_deletes(UNFAIR_PATH);
-        fiber_sleep(20 * MS);
-    }
-    acls_deny(ZKR_PERMISSION_READ, 3, TELLER, 2 * world.timeout);
-    fiber_sleep(5 * world.timeout);
-    WRONG_IF(!two[0].told || two[1].told, "one node is taken by %d claims",
-             two[0].told + two[1].told);
-    for (int i = 0; i < 2; i++) {
-        FIBER_WHILE(!two[i].told, 100 * MS);
-        expect(two[i].rc);
-        (void)zkr_grant_release(two[i].grant);
-        zkr_grant_free(two[i].grant);
-    }
-    zkr_unfair_mutex_free(m);
-    (void)zkr_session_close(s);
-}
 
 /* Its data; the node itself; that of an unfair mutex. Regression: since 3.8.4
  * and 3.9.2 servers refuse EXISTS too, and the wait failed at once. */

@@ -3,7 +3,6 @@
 #include "story.h"
 
 #include "lock/locks.h"
-#include "scope.h"
 #include "session/session.h"
 
 /* Each time, and the faults in it. */
@@ -322,17 +321,6 @@ const struct zkr__claim *await_state(enum zkr__claim_state state)
                 return c;
         }
     }
-}
-
-zkr_session *own_session(void)
-{
-    zkr_session *s;
-
-    expect(zkr_session_open(
-        "a:1,b:2,c:3",
-        OPTS(session, .session_timeout_ms = (uint32_t)(world.timeout / MS)),
-        &s));
-    return s;
 }
 
 void on_asked(int rc, zkr_grant *grant, void *asking)

@@ -110,8 +110,6 @@ const char *path_of(zkr_session *s, int nth);
 void haunt(int replica);
 /* A call of the story itself must succeed. */
 void expect(int rc);
-/* A session of the fiber that tells the story. */
-zkr_session *own_session(void);
 /* An asynchronous acquire, and how it has ended: on_asked() notes it, and tells
  * the oracle, if it knows of the attempt. */
 struct asking {
