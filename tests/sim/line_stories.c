@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories of the claims of one session: of their line, one for each condition
  * under which a claim is granted the lock by what its session knows, and for
- * each bug that was found there; and of a lock that stays with them. Each is
- * told twice. One claim of another session acts in them, too, the holder. */
+ * each bug that was found there; of a lock that stays with them; and of an
+ * unfair mutex. Each is told twice. One claim of another session acts in them,
+ * too, the holder. */
 #include "story.h"
-
-#include "lock/locks.h"
-#include "scope.h"
-#include "session/session.h"
 
 #define CLAIMS 8
 
@@ -109,13 +106,12 @@ static void ask_within(int i, enum lock which, int64_t timeout_ms,
     zkr_lockable *const locks[] = {
         mutex, twin, staying, unfair, rwlock, rwlock
     };
-    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+    bool reads = which == READ;
 
-    opts.mode = which == READ ? ZKR_SHARED : ZKR_EXCLUSIVE;
-    ours[i] =
-        (struct asking){ .attempt = oracle_asked(TELLER, which == READ, -1) };
-    expect(zkr_lockable_acquire_async(locks[which], &opts, timeout_ms, on_asked,
-                                      &ours[i], ret_request));
+    ours[i] = (struct asking){ .attempt = oracle_asked(TELLER, reads, -1) };
+    expect(zkr_lockable_acquire_async(
+        locks[which], OPTS(acquire, .mode = reads ? ZKR_SHARED : ZKR_EXCLUSIVE),
+        timeout_ms, on_asked, &ours[i], ret_request));
 }
 
 static void ask_for(int i, int64_t lock)
@@ -371,11 +367,11 @@ static void give_both_back(void)
 
 static void let_it_stay(void)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
+    uint32_t ms = (uint32_t)(100 * world.timeout / MS);
 
-    opts.retain_ms = (uint32_t)(100 * world.timeout / MS);
-    expect(zkr_mutex_new(session, WORLD_PATH, &opts, &staying));
-    world.processes[TELLER].stays.ms = opts.retain_ms;
+    expect(zkr_mutex_new(session, WORLD_PATH, OPTS(lockable, .retain_ms = ms),
+                         &staying));
+    world.processes[TELLER].stays.ms = ms;
 }
 
 /* -- ghosts ---------------------------------------------------------------- */

@@ -4,9 +4,6 @@
  */
 #include "story.h"
 
-#include "lock/locks.h"
-#include "session/session.h"
-
 /* It is the turn of the waiter, whose lease does not run: it has heard nothing
  * for longer than a timeout. The write that is to prove the lease is under
  * way. */

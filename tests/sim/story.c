@@ -2,9 +2,6 @@
 /* Stories: the users that act in them, and the repetitions. */
 #include "story.h"
 
-#include "lock/locks.h"
-#include "session/session.h"
-
 /* Each time, and the faults in it. */
 #define TIMES 2
 
@@ -58,16 +55,17 @@ static int process_of(const struct user *u)
 
 static void open_session(struct user *u)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
     struct process *p = &world.processes[process_of(u)];
 
-    opts.session_timeout_ms = (uint32_t)(world.timeout / MS);
-    opts.retry = story.retry;
-    opts.flags = story.no_lease ? ZKR_SESSION_NO_LEASE : 0;
-    opts.lease_beacon = story.beacon ? WORLD_BEACON : NULL;
     p->no_lease = story.no_lease;
     p->number = process_of(u);
-    expect(zkr_session_open("a:1,b:2,c:3", &opts, &u->session));
+    expect(zkr_session_open(
+        "a:1,b:2,c:3",
+        OPTS(session, .session_timeout_ms = (uint32_t)(world.timeout / MS),
+             .retry = story.retry,
+             .flags = story.no_lease ? ZKR_SESSION_NO_LEASE : 0,
+             .lease_beacon = story.beacon ? WORLD_BEACON : NULL),
+        &u->session));
     expect(zkr_mutex_new(u->session, WORLD_PATH, NULL, &u->mutex));
     expect(zkr_unfair_mutex_new(u->session, WORLD_PATH, NULL, &u->unfair));
     p->session = u->session;

@@ -3,7 +3,10 @@
  * the same sessions, so that every fault of a holder happens twice. */
 #pragma once
 
+#include "lock/locks.h"
 #include "oracle.h"
+#include "scope.h"
+#include "session/session.h"
 #include "test.h"
 
 #define WAITER 0

@@ -4,7 +4,6 @@
 #include "oracle.h"
 
 #include <stdarg.h>
-#include <unistd.h>
 
 OF_SCHEDULE struct world world;
 const char *const world_paths[] = { "/locks/items", WORLD_PATH,
