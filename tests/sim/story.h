@@ -161,7 +161,7 @@ void at_most(int count, int64_t type);
         { "sleep #", .lasts = fiber_sleep },                                   \
         { "count", .alone = count_from_here },                                 \
     {                                                                          \
-        NULL                                                                   \
+        .says = NULL                                                           \
     }
 
 /* Those of a program: its own, and the common ones at the end. */
