@@ -67,8 +67,9 @@ extern struct story {
 
 #define STORY_AT_EACH(test, ...)      STORY_OF(test, tell, granted, __VA_ARGS__)
 #define STORY_THEN_AT_EACH(test, ...) STORY_OF(test, granted, says, __VA_ARGS__)
-#define STORY(test, ...)              STORY_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
-#define STORY_THEN(test, ...)         STORY_THEN_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
+
+#define STORY(test, ...)      STORY_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
+#define STORY_THEN(test, ...) STORY_THEN_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
 
 /* Runs `story`, and fails unless everything goes as it should. Returns its
  * report. With SIM_VERBOSE in the environment every step is shown. */
