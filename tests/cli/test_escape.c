@@ -132,6 +132,11 @@ TEST(words_for_a_shell_are_quoted_where_they_must)
     word_is(shell_path("/aZ09_-.:@,=+"), "/aZ09_-.:@,=+");
     word_is(shell_path("/a b~"), "$'/a\\040b\\176'");
     word_is(shell_path("\xc3\xbc"), "$'\\303\\274'");
+    word_is(shell_path("/a\t1"), "$'/a\\0111'"); /* not \111 */
+    word_is(shell_quote("/locks/$(reboot) `x` \\ \"a\"\nb"),
+            "'/locks/$(reboot) `x` \\ \"a\"\nb'");
+    word_is(shell_quote("it's"), "'it'\\''s'");
+    word_is(shell_quote("a'"), "'a'\\'''");
 }
 
 TEST(without_utf8_only_ascii_is_kept)
