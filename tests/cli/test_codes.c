@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each exit code that the manual documents, of the verbs that have it: a row of
- * codes.table is a command that ends with it. A verb or a code without a row
- * fails the test. */
+/* Each exit code that the manual documents, of the verbs that have it, and each
+ * field of the JSON, by docs/lockctl-json.md: a row of codes.table is a command
+ * that ends with the code, or tells of the field. A verb, a code or a field
+ * without a row fails the test. */
 #include "look.h"
-
 #include "server_private.h"
+#include "txn_file.h"
 
-static struct admin *second;
+static struct admin *clients[4];
+static struct admin *second; /* one of them */
 static char root[64];
+static json_t *known; /* of each node of the second world */
 
 enum { ROWS_MAX = 512 };
 
@@ -19,6 +22,8 @@ static struct row {
 static size_t row_count;
 
 /* --- the world --- */
+
+#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
 
 /* "-NAME" is beside the root. */
 static int64_t make(struct admin *who, const char *name, const char *data)
@@ -54,8 +59,7 @@ static void make_slots(void)
 /* A path with a node of each recipe, and of other programs: "of/NAME". */
 static void make_uses(void)
 {
-#define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
-#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+#define HEX "5a5bbc3873ea4b5a9f7396e8c4c6a436"
     static const char *const nodes[] = {
         "semaphore/leases/_c_" UUID "-lease-0000000001",
         "writer/_c_" UUID "-__WRIT__0000000001",
@@ -147,6 +151,163 @@ static void make_world(void)
     (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
 }
 
+/* --- the world of the fields of JSON --- */
+
+/* It has several of everything, so that what is right of the first only is
+ * seen. */
+
+#define FULL(pid, tid, label, within)                                          \
+    "{\"host\":\"h\",\"pid\":" pid ",\"thread\":\"main\",\"tid\":" tid         \
+    ",\"program\":\"prog\",\"label\":\"" label                                 \
+    "\",\"start\":\"2026-11-23T01:02:03Z\",\"library\":\"zkrecipes 9.8\""      \
+    ",\"within\":" within "}"
+#define CURATOR "_c_" UUID "-"
+#define MIN     "-9223372036854775808"
+
+static const struct {
+    int client; /* -1: of no session */
+    const char *node;
+    const char *data;
+} world[] = {
+    /* Readers and writers of three clients. */
+    { 2, "rw/" CURATOR "__READ__0000000000",
+      FULL("11", "7", "one", "\"0x5\"") },
+    { 2, "rw/" CURATOR "__READ__0000000001", "__REVOKE__: why" },
+    { 3, "rw/" CURATOR "__WRIT__0000000002", FULL("13", "9", "", "null") },
+    { 1, "rw/" CURATOR "__WRIT__0000000003", "host-b:7" },
+    { -1, "rw/notes", "not one of them" },
+    /* Two permits, and two who want one. */
+    { 0, "pool/leases/" CURATOR "lease-0000000000", "10.0.0.1" },
+    { 1, "pool/leases/" CURATOR "lease-0000000001", "10.0.0.2" },
+    { 2, "pool/locks/" CURATOR "lock-0000000002", "10.0.0.3" },
+    { 3, "pool/locks/" CURATOR "lock-0000000003", "10.0.0.4" },
+    /* Two who wait for each other, and one more behind them. */
+    { 0, "dead/x/" CURATOR "lock-0000000000", FULL("1", "7", "x", "null") },
+    { 1, "dead/y/" CURATOR "lock-0000000000", FULL("2", "8", "y", "null") },
+    { 0, "dead/y/" CURATOR "lock-0000000001", FULL("1", "7", "x", "null") },
+    { 1, "dead/x/" CURATOR "lock-0000000001", FULL("2", "8", "y", "null") },
+    { 2, "dead/x/" CURATOR "lock-0000000002", FULL("3", "9", "z", "null") },
+    /* Of no session: one that holds, and one that waits. */
+    { -1, "stay/lock-0000000000", "a" },
+    { -1, "stay/lock-0000000001", "b" },
+    /* What others may write. */
+    { 0, "edge/lock-0000000000", "" },
+    { 0, "edge/lock-0000000001", FULL("-1", "0", "", "\"0x0\"") },
+    { 0, "edge/lock-0000000002", FULL(MIN, MIN, "", "\"0xffffffffffffffff\"") },
+    { 0, "edge/lock-0000000003",
+      FULL("9223372036854775807", "1", "", "\"0x10000000000000000\"") },
+    { 0, "edge/lock-0000000004", FULL("\"1\"", "null", "", "7") },
+    { 0, "edge/lock-0000000005", FULL("9223372036854775808", "1", "", "7") },
+    { 0, "edge/lock-0000000006", "__REVOKE__ " },
+    { 0, "edge/lock-2147483647", "{\"library\":\"zkrecipes\"}" },
+};
+
+static void know(int client, const char *name, const char *data)
+{
+    char time[64];
+    struct Stat stat;
+
+    (void)look_make(clients[client < 0 ? 0 : client], in_root(name), data,
+                    client < 0 ? 0 : ZOO_EPHEMERAL);
+    ok(admin_exists(admin, in_root(name), &stat));
+    time_t seconds = (time_t)(stat.ctime / 1000);
+    (void)strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%S", gmtime(&seconds));
+    ok(json_object_set_new(
+        known, name,
+        json_pack("{s:s, s:s, s:s}", "token",
+                  textf("%lld", (long long)stat.czxid), "session",
+                  textf("0x%llx", (unsigned long long)stat.ephemeralOwner),
+                  "at", textf("%s.%03dZ", time, (int)(stat.ctime % 1000)))));
+}
+
+/* What watch tells: three contenders of one lock, and of the others, who was
+ * there; then its connection is lost. */
+static void make_events(void)
+{
+    static const char zero[] = "ev/lock-0000000000";
+    static const char *const nodes[] = { zero, "ev/lock-0000000001",
+                                         "ev/lock-0000000002" };
+    AUTO(proxy) proxy = new_proxy();
+    struct cli c;
+
+    START_CLI(&c, "watch", "--initial", "-qo", "jsonl", "--interval", "20ms",
+              "--servers", proxy_hosts(proxy), in_root("ev"), in_root("rw"));
+    cli_wait_said(&c, "WRIT__0000000003\"");
+    for (int i = 0; i < 3; i++) {
+        know(1 + i, nodes[i], "x");
+        cli_wait_said(&c, textf("\"node\":\"lock-%010d\"", i));
+    }
+    assert_int_equal(admin_set(clients[3], in_root(zero), "__REVOKE__: why"),
+                     ZOK);
+    cli_wait_said(&c, "\"revoked\"");
+    assert_int_equal(admin_delete(clients[2], in_root(nodes[1])), ZOK);
+    cli_wait_said(&c, "\"left\"");
+    assert_int_equal(admin_delete(clients[1], in_root(zero)), ZOK);
+    cli_wait_said(&c, "\"gone\"");
+    proxy_cut(proxy);
+    for (int i = 3; i < 5; i++) { /* two that nobody sees */
+        know(1, textf("ev/lock-%010d", i), "x");
+        ok(admin_delete(admin, in_root(textf("ev/lock-%010d", i))));
+    }
+    proxy_heal(proxy);
+    cli_wait_said(&c, "\"missed\":");
+    assert_int_equal(cli_kill(&c, SIGTERM), 0);
+    assert_int_equal(rename(c.output, cli_file("events")), 0);
+}
+
+/* Transactions 1 and 9 of a server. */
+static void make_log(void)
+{
+    static struct wire_out record;
+    FILE *file = log_begin(cli_file("log.1"));
+
+    for (int64_t zxid = 1; zxid < 10; zxid += 8) {
+        out_txn(&record, 1, 1, zxid, 1000000000000 + zxid * 1000, 1);
+        out_create(&record, textf("/l/lock-000000000%d", (int)zxid), "me",
+                   true);
+        log_put(file, &record);
+    }
+    log_end(file);
+}
+
+/* 101 grants, each of which waits for the one before, up to 5050 ms, and is
+ * held for 10001 to 10101 ms. */
+static void make_grants(void)
+{
+    static struct wire_out record;
+    FILE *file = log_begin(cli_file("log.2"));
+    int64_t zxid = 0;
+
+    for (int i = 1; i <= 102; i++) {
+        int64_t at_ms = 1000000000000 + i * 10000;
+
+        if (i <= 101) {
+            out_txn(&record, 1, 1, ++zxid, at_ms, 1);
+            out_create(&record, textf("/l/lock-%010d", i), "me", true);
+            log_put(file, &record);
+        }
+        if (i == 1)
+            continue;
+        out_txn(&record, 1, 1, ++zxid, at_ms + i * (i - 1) / 2, 2);
+        out_text(&record, textf("/l/lock-%010d", i - 1));
+        log_put(file, &record);
+    }
+    log_end(file);
+}
+
+static void make_second_world(void)
+{
+    make_log();
+    make_grants();
+    for (size_t i = 0; i < COUNT(world); i++)
+        know(world[i].client, world[i].node, world[i].data);
+    make_events();
+    ok(json_object_set_new(known, "root", json_string(look_root)));
+    assert_int_equal(json_dump_file(known, cli_file("known"), 0), 0);
+    (void)setenv("SCHEMA", SCHEMA, 1);
+    (void)setenv("F", look_root, 1);
+}
+
 /* --- the codes --- */
 
 /* jq -e takes nothing for the truth. */
@@ -180,6 +341,16 @@ static const char functions[] =
     "eval $n=$!; until [ -e $D/$n.held ]; do kill -0 $! || exit 9; sleep 0.1; "
     "done; }; "
     "drop() { >$D/$1.go; wait ${!1}; }; "
+    "of() { $L \"$@\" >$D/output 2>$D/said; :; }; "
+    "is() { local of=$1 check=${!#} found; shift; "
+    "printf \"$of %s\\n\" \"${@:1:$#-1}\" >>$D/told; "
+    "found=$(command jq -nc --slurpfile o $D/output --slurpfile k $D/known "
+    "'def u: \"" CURATOR "\"; "
+    "def ms: (.[0:19] + \"Z\" | fromdate) * 1000 + (.[20:23] | tonumber); "
+    "def age: (now * 1000 - ms) | fabs; "
+    "def near($a; $b): ($a - $b | fabs) < 2000; $k[0] as $k | $o[0] | '"
+    "\"$check\" 2>&1); [ \"$found\" = true ] || "
+    "{ echo \"$of $*: $found\"; cat $D/output; return 1; }; }; "
     "counts() { [ \"$($L $1 context show -o json | fits answer && jq -r "
     "'select(.kind == \"SettingList\").items[] | [.setting, .value, .from] | "
     "join(\",\")' $D/fits | xargs)\" = \"$2\" ] || exit 9; }; ";
@@ -200,8 +371,10 @@ static void try_rows(const void *verb)
     static bool is_made;
     int wrong = 0;
 
-    if (!is_made)
+    if (!is_made) {
         make_world();
+        make_second_world();
+    }
     is_made = true;
     for (const struct row *row = rows; row < rows + row_count; row++) {
         struct cli c;
@@ -325,13 +498,21 @@ static int begin(void)
 {
     test_patience_s = 600; /* of all rows */
     PRINT(root, "%s", new_path());
-    return admin_create(admin, root, NULL) != ZOK ||
-           admin_open(server_hosts(the_server), &second) != ZOK;
+    known = json_object();
+    clients[0] = admin;
+    for (int i = 1; i < 4; i++) {
+        if (admin_open(server_hosts(the_server), &clients[i]) != ZOK)
+            return -1;
+    }
+    second = clients[1];
+    return admin_create(admin, root, NULL) != ZOK || look_make_root() != ZOK;
 }
 
 static int end(void)
 {
-    admin_close(second);
+    for (int i = 1; i < 4; i++)
+        admin_close(clients[i]);
+    json_decref(known);
     return 0;
 }
 
