@@ -3,9 +3,7 @@
 """An operator's night: incidents on an ensemble with locks of every kind, each
 solved with zk-lockctl alone, by the commands of docs/operating.md.
 
-The clients are real processes of this library, Curator and kazoo. zk-lockctl
-reaches the servers through proxies, which count its requests. At the end there
-is a table: incident, commands, requests, seconds.
+The clients are real processes of this library, Curator and kazoo.
 
     night.py PAGE LOCKCTL ZK-DEV        (and the variables of the interop tests)
 """
@@ -15,7 +13,6 @@ import os
 import re
 import signal
 import socket
-import socketserver
 import struct
 import subprocess
 import sys
@@ -36,65 +33,6 @@ if "INTEROP_CLASSES" not in os.environ:
 PAGE, LOCKCTL, ZK_DEV = (os.path.abspath(name) for name in sys.argv[1:4])
 logging.disable()  # kazoo says that servers go away
 SOON = 60  # seconds; it only ends hangs
-PING, WORDS = -2, {b"cons", b"srvr", b"mntr"}
-
-
-def copy(source, target, count):
-    try:
-        while data := source.recv(1 << 16):
-            count(data)
-            target.sendall(data)
-    except OSError:
-        pass
-    for end in (source, target):
-        try:
-            end.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-
-
-class Connection(socketserver.BaseRequestHandler):
-    """Finds the requests in what a client sends, without pings."""
-
-    data = b""
-    first = True
-
-    def handle(self):
-        try:
-            server = socket.create_connection(self.server.target)
-        except OSError:
-            return
-        args = (server, self.request, lambda _: None)
-        threading.Thread(target=copy, args=args, daemon=True).start()
-        copy(self.request, server, self.take)
-
-    def take(self, data):
-        self.data += data
-        if self.first and self.data[:4] in WORDS:
-            self.data = b""
-        while len(self.data) >= 8:
-            size, xid = struct.unpack(">ii", self.data[:8])
-            if len(self.data) < 4 + size:
-                break
-            self.data = self.data[4 + size :]
-            if not self.first and xid != PING:
-                self.server.requests += 1
-            self.first = False
-
-
-class Proxy(socketserver.ThreadingTCPServer):
-    """Forwards to one server, and counts requests."""
-
-    daemon_threads = True
-    request_queue_size = 128
-
-    def __init__(self, server):
-        super().__init__(("127.0.0.1", 0), Connection)
-        host, port = server.split(":")
-        self.target = (host, int(port))
-        self.requests = 0
-        self.name = "127.0.0.1:%d" % self.server_address[1]
-        threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
 # --- the clients -------------------------------------------------------------
@@ -233,30 +171,21 @@ def wait_until(true):
         time.sleep(0.02)
 
 
-def requests():
-    return sum(p.requests for p in proxies)
-
-
-def op(command, code=0, says=(), most=None):
-    """A command that the operator types; its output leads to the next one.
-    `most` is how many requests it may cost."""
-    began, before = time.monotonic(), requests()
+def op(command, code=0, says=()):
+    """A command that the operator types; its output leads to the next one."""
     done = subprocess.run(
         command, shell=True, env=watched, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         timeout=2 * SOON, check=False
     )
-    spent = requests() - before
-    ops.append((incident, command, spent, time.monotonic() - began))
+    ops.append((incident, command))
     if os.environ.get("NIGHT_VERBOSE"):
-        print("$ %s\n%s%d %d" % (command, done.stdout, done.returncode, spent))
+        print("$ %s\n%s%d" % (command, done.stdout, done.returncode))
     if done.returncode != code:
         fail("%s: exit status %d: %s" % (command, done.returncode, done.stdout))
     for text in says:
         if text not in done.stdout:
             fail("%s does not say '%s': %s" % (command, text, done.stdout))
-    if most is not None and spent > most:
-        fail("%s: %d requests, at most %d" % (command, spent, most))
     return done.stdout
 
 
@@ -364,8 +293,7 @@ def a_thousand_wait_behind_one_writer():
         made.get(timeout=SOON)
     op("zk-lockctl ls --waiting", says=["/locks/catalogue", " 1000 "])
     op("zk-lockctl show --limit 3 catalogue", says=["curator", "HELD"])
-    op("zk-lockctl revoke catalogue", says=["asked ", "is held by 1000"],
-       most=50)
+    op("zk-lockctl revoke catalogue", says=["asked ", "is held by 1000"])
     reader.stop()
 
 
@@ -553,7 +481,7 @@ def generic(command):
 def check_page():
     """The page has the commands of each incident, in their order."""
     want = {}
-    for name, command, *_ in ops:
+    for name, command in ops:
         want.setdefault(name, []).append(generic(command))
     have, section = {}, None
     with open(PAGE, encoding="utf-8") as page:
@@ -566,14 +494,6 @@ def check_page():
         if have.get(name) != commands:
             fail("%s: '%s' has %s, not %s"
                  % (PAGE, name, have.get(name), commands))
-
-
-def print_table():
-    print("incident%41s %8s %7s" % ("commands", "requests", "seconds"))
-    for one in [title(i) for i in INCIDENTS] + [None]:
-        rows = [o for o in ops if one in (None, o[0])]
-        sums = [sum(row[i] for row in rows) for i in (2, 3)]
-        print("%-40s %8d %8d %7.1f" % (one or "all", len(rows), *sums))
 
 
 # --- the ensemble ------------------------------------------------------------
@@ -607,11 +527,9 @@ os.environ["ZK_DEV_JAVA_OPTS"] = "-Dznode.container.checkIntervalMs=600000"
 try:
     zk_dev("up", "--nodes", "3")
     servers = found(r"ZK_SERVERS=(\S+)", zk_dev("env"))
-    proxies = [Proxy(server) for server in servers.split(",")]
     behind = dict(os.environ, ZK_SERVERS=servers)
     watched = dict(
-        os.environ,
-        ZK_SERVERS=",".join(p.name for p in proxies),
+        behind,
         PATH=os.path.dirname(LOCKCTL) + ":" + os.environ["PATH"],
         HOME=directory,
     )
@@ -620,7 +538,6 @@ try:
         incident = title(play)
         play()
         clean_up()
-    print_table()
     check_page()
 finally:
     for client in cast:

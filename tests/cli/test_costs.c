@@ -157,6 +157,24 @@ TEST(asking_for_the_holder_costs_a_handful)
     waiting = NULL;
 }
 
+/* It asks one, who goes, and then all readers hold. */
+TEST(a_revoke_of_one_before_many_costs_a_handful)
+{
+    const char *shared = new_path();
+    struct cli c;
+
+    START_CLI(&c, "run", "--servers", server_hosts(the_server), "-x",
+              "--on-revoke=term", shared, "sleep", "600");
+    wait_children(shared, 1);
+    for (int i = 1; i < queued; i++)
+        ok(admin_create(admin, textf("%s/_c_x-__READ__%010d", shared, i), ""));
+    waiting = textf("is held by %d", queued - 1);
+    assert_costs(50, 0, "revoke", shared, "");
+    waiting = NULL;
+    assert_int_equal(cli_end(&c), 80);
+    ok(admin_delete_tree(admin, shared));
+}
+
 /* Regression: it counted only the nodes that it had read. */
 TEST(top_counts_all_who_wait)
 {
