@@ -12,7 +12,7 @@ static struct admin *second; /* one of them */
 static char root[64];
 static json_t *known; /* of each node of the second world */
 
-enum { ROWS_MAX = 512 };
+enum { ROWS_MAX = 1024 };
 
 static struct row {
     int code;
@@ -140,6 +140,10 @@ static void make_world(void)
     (void)make(admin, "ring/y/lock-0000000001", RECORD("me", "7"));
     (void)setenv("RING", textf("%lld,%lld", (long long)x, (long long)y), 1);
     look_permit(textf("%s/closed", root), 0);
+    ok(admin_create(admin, textf("%s-shut", root), NULL));
+    ok(admin_create(admin, textf("%s-shut/closed", root), NULL));
+    look_permit(textf("%s-shut/closed", root), 0);
+    (void)setenv("INSIDE", ZKR__CLIENT_INSIDE ? "1" : "0", 1);
     (void)setenv("L", LOCKCTL, 1);
     (void)setenv("MANUAL", MANUAL, 1);
     (void)setenv("COMMAND", COMMAND, 1);
@@ -259,7 +263,7 @@ static void make_events(void)
 static void make_log(void)
 {
     static struct wire_out record;
-    FILE *file = log_begin(cli_file("log.1"));
+    FILE *file = log_begin(cli_file("made/log.1"));
 
     for (int64_t zxid = 1; zxid < 10; zxid += 8) {
         out_txn(&record, 1, 1, zxid, 1000000000000 + zxid * 1000, 1);
@@ -275,7 +279,7 @@ static void make_log(void)
 static void make_grants(void)
 {
     static struct wire_out record;
-    FILE *file = log_begin(cli_file("log.2"));
+    FILE *file = log_begin(cli_file("made/log.2"));
     int64_t zxid = 0;
 
     for (int i = 1; i <= 102; i++) {
@@ -297,6 +301,7 @@ static void make_grants(void)
 
 static void make_second_world(void)
 {
+    ok(mkdir(cli_file("made"), 0700));
     make_log();
     make_grants();
     for (size_t i = 0; i < COUNT(world); i++)
@@ -341,6 +346,12 @@ static const char functions[] =
     "eval $n=$!; until [ -e $D/$n.held ]; do kill -0 $! || exit 9; sleep 0.1; "
     "done; }; "
     "drop() { >$D/$1.go; wait ${!1}; }; "
+    "H=\"$L hold --session-timeout=20s\" PRELOADED=\"env LD_PRELOAD=$PRELOADS "
+    "ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0\"; "
+    "keeper() { $L show --columns OWNER $1 | "
+    "sed -n '$s/.*:\\([0-9]*\\) .*/\\1/p'; }; "
+    "lose() { $L break -q --no-4lw --yes --token "
+    "$($L ls --columns TOKEN $1 | tail -1) $1; }; "
     "of() { $L \"$@\" >$D/output 2>$D/said; :; }; "
     "is() { local of=$1 check=${!#} found; shift; "
     "printf \"$of %s\\n\" \"${@:1:$#-1}\" >>$D/told; "

@@ -5,15 +5,7 @@
 #include "look.h"
 #include "net.h"
 
-static char file[128];
-
-static int setup(void)
-{
-    PRINT(file, "%s", cli_file("credentials"));
-    return look_make_root();
-}
-
-FIXTURE(setup, look_remove_root)
+FIXTURE(look_make_root, look_remove_root)
 
 /* Runs it, and expects that exit code and that text, in one line. */
 static void assert_fails(int code, const char *text, const char *words)
@@ -34,15 +26,6 @@ TEST(without_an_answer_it_is_69)
     server_pause(the_server);
     FAILS(69, "does not answer as ZooKeeper", "check --held --timeout 1s x");
     server_resume(the_server);
-}
-
-/* Regression: it took the whole --timeout. */
-TEST(servers_that_refuse_are_not_waited_for)
-{
-    struct stopwatch *w = stopwatch_start();
-
-    FAILS(69, "refused", "ls --timeout 30s --servers 127.0.0.1:1,127.0.0.1:2");
-    assert_true(stopwatch_says(w, 0, 10000));
 }
 
 /* Two of three are gone: the third serves nobody. */
@@ -93,37 +76,7 @@ TEST(a_forbidden_node_is_77)
     FAILS(77, "not permitted", "break -q --yes --token %lld %s", token, lock);
     look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_CREATE);
     FAILS(77, "not permitted", "run -w 1s %s true", lock);
-    look_permit(lock, ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    FAILS(77, "not permitted", "show %s", lock);
-    FAILS(77, "not permitted", "run -n %s true", lock);
     look_permit(lock, ZOO_PERM_ALL);
-}
-
-/* Regression: the tool said "1 nodes could not be looked at" and "no locks",
- * and its exit code was 0. It did not say which node, why, or what helps, and
- * "no locks" was wrong. */
-TEST(an_unreadable_tree_is_not_an_empty_one)
-{
-    static const char *const verbs[] = { "ls", "deadlocks", "doctor" };
-
-    const char *closed = in_root("closed");
-    const char *note =
-        textf("%s could not be looked at: ZNOAUTH: not permitted; "
-              "see --auth-file\n",
-              closed);
-    (void)look_make(admin, in_root("closed/lock-0000000000"), "", 0);
-    look_permit(closed, ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    for (size_t i = 0; i < COUNT(verbs); i++) {
-        LOOK_ERR(77, note, "%s %s", verbs[i], look_root);
-        assert_has(look_err, "no locks seen, but some nodes may not be read\n");
-    }
-    assert_int_equal(admin_create(admin, in_root("other"), NULL), ZOK);
-    look_permit(in_root("other"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    (void)look_make(admin, in_root("open/lock-0000000000"), "", 0);
-    LOOK(0, "ls %s", look_root);
-    assert_has(look_err, ", and 1 more node could not be looked at: ");
-    look_permit(closed, ZOO_PERM_ALL);
-    look_permit(in_root("other"), ZOO_PERM_ALL);
 }
 
 static const char *long_name(size_t size)
@@ -155,74 +108,7 @@ TEST(long_paths_are_read_or_told)
                          "the limit, 1024 bytes\n");
 }
 
-/* Runs it with -o json and with -o jsonl, and expects one object on stdout. */
-static void fails_in_json(int code, const char *name, const char *cause,
-                          const char *words)
-{
-    for (int lines = 0; lines < 2; lines++) {
-        LOOK(code, "%s -o %s", words, lines ? "jsonl" : "json");
-        assert_string_equal(
-            look_jq(".error | [.code, .name, .cause] | map(tostring) | "
-                    "join(' ')"),
-            textf("%d %s %s", code, name, cause));
-        /* the same sentence */
-        assert_has(look_err, look_jq(".error.message"));
-    }
-}
-
-/* Regression: there was nothing on stdout. */
-TEST(with_json_failures_are_json)
-{
-    fails_in_json(65, "not_a_lock", "null",
-                  textf("show %s/nothing", look_root));
-    fails_in_json(64, "usage", "null", textf("break --yes %s", look_root));
-    assert_int_equal(admin_create(admin, in_root("shut"), NULL), ZOK);
-    look_permit(in_root("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    fails_in_json(77, "forbidden", "ZNOAUTH",
-                  textf("check --free %s/shut", look_root));
-    look_permit(in_root("shut"), ZOO_PERM_ALL);
-    fails_in_json(69, "unavailable", "ZKR_EREFUSED",
-                  "doctor --servers 127.0.0.1:1");
-    fails_in_json(78, "configuration", "ZKR_ENOCHROOT",
-                  textf("ls --servers %s/no/such", server_hosts(the_server)));
-}
-
-TEST(an_answer_is_not_followed_by_an_error)
-{
-    assert_int_equal(admin_create(admin, in_root("shut"), NULL), ZOK);
-    look_permit(in_root("shut"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    LOOK(77, "ls %s -o json", look_root);
-    assert_jq(".kind == 'LockList' and .items == []");
-    look_permit(in_root("shut"), ZOO_PERM_ALL);
-    LOOK(75, "wait --held -w 0 %s/x -o json", look_root);
-    assert_jq(".kind == 'LockList' and (.items | length) == 1");
-}
-
 /* --- credentials --- */
-
-TEST(needs_of_tls_and_sasl_are_checked_first)
-{
-    cli_write(file, "\n", 0600);
-    FAILS(78, "tls-password-file '", "ls --tls-password-file %s", file);
-    cli_write(file, "secret\n", 0604);
-    FAILS(78, "others may read it; chmod 600", "ls --sasl-password-file %s",
-          file);
-    cli_write(file, "secret\n", 0600);
-    FAILS(64, "sasl_mechanism is missing", "ls --sasl-password-file %s", file);
-    if (!ZKR__CLIENT_INSIDE)
-        FAILS(78, "has no SASL; tools/build-client.sh makes one",
-              "ls --sasl-mechanism DIGEST-MD5 --sasl-user me "
-              "--sasl-password-file %s",
-              file);
-    FAILS(64, "tls_key is missing", "ls --tls-ca %s --tls-cert %s", file, file);
-    if (ZKR__CLIENT_INSIDE)
-        FAILS(64, "tls_ca '/nowhere/ca'",
-              "ls --tls-ca /nowhere/ca --tls-cert %s --tls-key %s", file, file);
-    else
-        FAILS(78, "has no TLS; tools/build-client.sh makes one",
-              "run --tls-ca %s --tls-cert %s --tls-key %s x true", file, file,
-              file);
-}
 
 /* The digest of me:secret, as ZooKeeper's DigestAuthenticationProvider. */
 TEST(credentials_open_what_is_closed)
@@ -234,6 +120,7 @@ TEST(credentials_open_what_is_closed)
 
     assert_int_equal(admin_create(admin, lock, NULL), ZOK);
     assert_int_equal(admin_set_acl(admin, lock, &acls), ZOK);
+    const char *file = textf("%s", cli_file("credentials"));
     cli_write(file, "digest:me:secret\n", 0600);
     FAILS(77, "not permitted", "run %s true", lock);
     LOOK(0, "run --auth-file %s %s true", file, lock);
@@ -258,11 +145,60 @@ TEST(credentials_open_what_is_closed)
     assert_int_equal(admin_delete(admin, lock), ZOK);
 }
 
-/* Regression: JSON had no reason, as getopt() had said it. */
-TEST(a_wrong_option_is_named_in_json)
+/* --- the page of metrics --- */
+
+/* Regression: it named one of them. */
+TEST(each_faulty_server_is_named_with_its_cause)
 {
-    LOOK(64, "ls --bogus -o json");
-    look_assert_schema("failure");
-    assert_has(look_out, "--bogus is no option");
-    LOOK_OUT(64, "--bogus is no option", "ls x -o json --bogus");
+    AUTO(proxy) proxy = new_proxy();
+
+    proxy_freeze(proxy);
+    LOOK(69, "metrics --servers 127.0.0.1:1,%s --timeout 6s",
+         proxy_hosts(proxy));
+    assert_has(look_err, "; 127.0.0.1:1: refused");
+    assert_has(look_err, textf("; %s: silent", proxy_hosts(proxy)));
+    assert_lacks(look_out, "{cause=\"REFUSED\"} 0\n");
+    assert_lacks(look_out, "{cause=\"SILENT\"} 0\n");
+}
+
+static struct cli served;
+static double took_s; /* the last look that was served */
+
+static bool page_has(const char *text)
+{
+    struct cli page;
+
+    START_SH(&page,
+             "exec 5<>/dev/tcp/127.0.0.1/%d; echo 'GET /metrics HTTP/1.0\r\n"
+             "\r' >&5; cat <&5",
+             (int)cli_said_pid(&served, "serving http://127.0.0.1:"));
+    assert_int_equal(cli_end(&page), 0);
+    const char *took = strstr(cli_said(&page), "\nzklock_scan_seconds ");
+    if (took != NULL)
+        (void)sscanf(took, "\nzklock_scan_seconds %lf", &took_s);
+    return strstr(cli_said(&page), text) != NULL;
+}
+
+/* The page told for ever what the last look had seen; or that each look had
+ * taken the time since the first. */
+TEST(without_a_connection_it_serves_that_they_are_down)
+{
+    AUTO(proxy) proxy = new_proxy();
+
+    START_CLI(&served, "metrics", "--listen", "127.0.0.1:0", "--servers",
+              proxy_hosts(proxy), "/");
+    cli_wait_said(&served, "/metrics");
+    int64_t began_ms = now_ms();
+    for (int round = 0; round < 2; round++) {
+        AWAIT(page_has("\nzklock_up 1\n"));
+        proxy_cut(proxy);
+        AWAIT(page_has("\nzklock_up 0\n"));
+        AWAIT(page_has("{cause=\"HUNG_UP\"}") &&
+              !page_has("{cause=\"HUNG_UP\"} 0\n"));
+        proxy_heal(proxy);
+    }
+    (void)look_make(admin, in_root("a/lock-0000000000"), "", ZOO_EPHEMERAL);
+    AWAIT(page_has(textf("{lock=\"%s\",kind=\"mutex\"} 1\n", in_root("a"))));
+    assert_true(took_s * 1000 < (double)(now_ms() - began_ms) / 2);
+    assert_int_equal(cli_kill(&served, SIGTERM), 0);
 }
