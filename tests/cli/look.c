@@ -263,21 +263,6 @@ void look_permit(const char *path, int32_t perms)
     ok(admin_set_acl(admin, path, &acls));
 }
 
-const char *first_child(const char *path)
-{
-    AUTO(text) name = nth_child(path, 0);
-
-    return textf("%s/%s", path, name);
-}
-
-const char *data_of_first(const char *path)
-{
-    static char data[2048];
-
-    ok(admin_get(admin, first_child(path), data, sizeof(data)));
-    return data;
-}
-
 /* The output of the last run behind these commands. */
 static char *filtered(const char *commands)
 {

@@ -77,9 +77,6 @@ void quiet_wait(struct proxy *p, int64_t idle_ms);
 
 /* What anybody may do with a node. */
 void look_permit(const char *path, int32_t perms);
-/* The path of the first child, and its data, which the next call overwrites. */
-const char *first_child(const char *path);
-const char *data_of_first(const char *path);
 
 /* Fail unless the output is JSON of that definition in
  * `zk-lockctl help json-schema`. Asks jq. */

@@ -24,6 +24,7 @@ static size_t row_count;
 /* --- the world --- */
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
+#define HEX  "5a5bbc3873ea4b5a9f7396e8c4c6a436"
 
 /* "-NAME" is beside the root. */
 static int64_t make(struct admin *who, const char *name, const char *data)
@@ -59,7 +60,6 @@ static void make_slots(void)
 /* A path with a node of each recipe, and of other programs: "of/NAME". */
 static void make_uses(void)
 {
-#define HEX "5a5bbc3873ea4b5a9f7396e8c4c6a436"
     static const char *const nodes[] = {
         "semaphore/leases/_c_" UUID "-lease-0000000001",
         "writer/_c_" UUID "-__WRIT__0000000001",
@@ -124,6 +124,7 @@ static void make_world(void)
     (void)make(admin, "-many/_c_a-__READ__0000000000", RECORD("me", "7"));
     (void)make(second, "-many/_c_b-__READ__0000000001", RECORD("you", "81"));
     (void)make(admin, "-many/_c_c-__WRIT__0000000002", RECORD("me", "7"));
+    (void)make(admin, "-word/" HEX "__lock__0000000000", "\xe4\xba\x9b");
     /* It was asked, and has read that. */
     (void)make(admin, "-asked/lock-0000000000",
                "{\"host\":\"me\",\"pid\":7,\"asked\":true,"

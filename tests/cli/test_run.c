@@ -8,56 +8,6 @@ static struct cli next;
 
 FIXTURE(take_path, NULL)
 
-TEST(the_command_knows_its_lock)
-{
-    struct Stat stat;
-
-    START(&cli, path, "-c",
-          "env; echo \"node=$ZKLOCK_NODE\"; echo ready; read -r line");
-    cli_wait_said(&cli, "ready\n");
-    const char *node = first_child(path);
-    assert_int_equal(admin_exists(admin, node, &stat), ZOK);
-    assert_said(&cli, "ZKLOCK_KIND=mutex\n");
-    assert_said(&cli, "ZKLOCK_WAIT_MS=");
-    assert_said(&cli, path);
-    assert_said(&cli, node);
-    assert_said(&cli, textf("ZKLOCK_TOKEN=%lld\n", (long long)stat.czxid));
-    assert_said(&cli, textf("ZKLOCK_SESSION=0x%llx\n",
-                            (unsigned long long)stat.ephemeralOwner));
-    assert_int_equal(write(cli.in, "\n", 1), 1);
-    assert_int_equal(cli_end(&cli), 0);
-}
-
-/* The sockets of the ZooKeeper client are not close-on-exec. */
-TEST(the_command_has_none_of_our_descriptors)
-{
-    assert_int_equal(RUN(new_path(), COMMAND, "descriptors"), 0);
-    assert_string_equal(cli_said(&cli), "");
-}
-
-TEST(descriptors_that_we_were_given_are_passed_on)
-{
-    START_SH(&cli,
-             "exec 5</dev/null 9</dev/null; exec %s run --servers %s %s %s "
-             "descriptors",
-             LOCKCTL, server_hosts(the_server), new_path(), COMMAND);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_string_equal(cli_said(&cli), "fd 5\nfd 9\n");
-}
-
-TEST(signal_dispositions_are_as_we_found_them)
-{
-#define DISPOSITIONS "grep -e SigBlk -e SigIgn /proc/self/status"
-    START_SH(&cli, "trap '' HUP; exec " DISPOSITIONS);
-    assert_int_equal(cli_end(&cli), 0);
-    const char *direct = textf("%s", cli_said(&cli));
-    assert_has(direct, "SigIgn:\t0000000000000001");
-    START_SH(&cli, "trap '' HUP; exec %s run --servers %s %s " DISPOSITIONS,
-             LOCKCTL, server_hosts(the_server), new_path());
-    assert_int_equal(cli_end(&cli), 0);
-    assert_string_equal(cli_said(&cli), direct);
-}
-
 TEST(signals_are_passed_on)
 {
     static const struct {
@@ -89,29 +39,6 @@ TEST(tstp_and_cont_stop_and_continue_the_command)
     cli_wait_said(&cli, "CONT\n");
     wait_process_state(command, 'S');
     assert_int_equal(cli_end(&cli), 0);
-}
-
-/* flock gives its lock back while an orphan still works. */
-TEST(a_signal_reaches_the_children_of_the_command)
-{
-    START(&cli, new_path(), "-c", "sleep 1000 & echo pid $!; wait");
-    cli_wait_said(&cli, "\n");
-    pid_t grandchild = cli_said_pid(&cli, "pid ");
-    assert_int_not_equal(process_state(grandchild), 0);
-    assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
-    assert_int_equal(process_state(grandchild), 0);
-}
-
-/* The lock must not be free while one of them lives. consul and flom give it
- * back earlier. */
-TEST(the_lock_outlives_all_that_the_command_has_started)
-{
-    START(&cli, path, COMMAND, "leave");
-    cli_wait_said(&cli, "\n");
-    START(&next, "-w", "20", path, "-c",
-          textf("kill -0 %d || exit 3", atoi(cli_said(&cli))));
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(cli_end(&next), 3);
 }
 
 /* --- what is so of each kind of lock --- */
@@ -198,19 +125,6 @@ TEST_ROWS(a_node_deleted_by_hand_ends_the_command, kinds, kind)
     assert_end(&cli, 79, "LOCK LOST: somebody has deleted its node");
     assert_int_equal(process_state(command), 0);
     wait_children(textf("%s%s", path, kind->holders), 0);
-}
-
-TEST(readers_share_and_exclude_a_writer)
-{
-    START_READY(&cli, "-s", path);
-    START(&next, "-n", "-s", path, "-c", "echo $ZKLOCK_KIND");
-    assert_int_equal(cli_end(&next), 0);
-    assert_string_equal(cli_said(&next), "read\n");
-    START(&next, "-n", "-x", path, "true");
-    assert_int_equal(cli_end(&next), 75);
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(RUN("-n", "-x", path, "-c", "echo $ZKLOCK_KIND"), 0);
-    assert_string_equal(cli_said(&cli), "write\n");
 }
 
 /* Longer than the second of the two needs to start on a busy machine. */
@@ -359,25 +273,30 @@ TEST(a_short_break_is_survived)
     assert_lacks(cli_said(&cli), "TERM");
 }
 
-static void ask(void)
+static const char *node(void)
 {
-    ok(admin_set(admin, first_child(path), "__REVOKE__"));
+    AUTO(text) name = nth_child(path, 0);
+
+    return textf("%s/%s", path, name);
 }
 
-TEST(a_run_told_to_give_back_does_so_when_asked)
+static void ask(void)
 {
-    START(&cli, "--on-revoke=term", path, "sleep", "1000");
-    wait_children(path, 1);
-    (void)wait_child_of(cli.pid, "sleep");
-    ask();
-    wait_process_state(cli.pid, 'Z');
-    assert_end(&cli, 80, "asks for the lock; TERM");
+    ok(admin_set(admin, node(), "__REVOKE__"));
+}
+
+/* Regression: a request without a reason was told with the one before. */
+TEST(a_request_without_a_reason_is_told_without_one)
+{
+    char data[2048] = "";
+
     START_READY(&cli, path);
+    LOOK(75, "revoke -w 0 --reason again %s", path);
+    cli_wait_said(&cli, "asks for the lock, \"again\"; ignored");
+    AWAIT(admin_get(admin, node(), data, sizeof(data)) == ZOK &&
+          strstr(data, "\"reason\":\"again\"}") != NULL);
     ask();
     cli_wait_said(&cli, "asks for the lock; ignored");
-    /* it printed the request as what the owner says */
-    START(&next, "-n", path, "true");
-    assert_end(&next, 75, " (asked to release) (zkrecipes), \"");
     assert_int_equal(cli_end(&cli), 0);
 }
 
@@ -398,57 +317,4 @@ TEST(a_command_that_the_guard_has_killed_is_reported)
     assert_int_equal(write(cli.in, "\n", 1), 1);
     cli_wait_said(&cli, "code 79\n");
     assert_end(&cli, 0, "zk-lockctl did not run until the lease was over");
-}
-
-static void wait_record(const char *text)
-{
-    AWAIT(strstr(data_of_first(path), text) != NULL);
-}
-
-/* Regression: the request replaced owner and label for good, of a holder that
- * ignored it. */
-TEST(a_request_that_is_ignored_leaves_the_owner)
-{
-    START_READY(&cli, "--why", "release 42", path);
-    for (int i = 0; i < 2; i++) {
-        ask();
-        wait_record("\"label\":\"release 42\"");
-        wait_record("\"asked\":true}");
-        START(&next, "-n", path, "true");
-        assert_int_equal(cli_end(&next), 75);
-        assert_said(&next, " zk-lockctl (asked to release) (zkrecipes), "
-                           "\"release 42\", token ");
-    }
-    assert_int_equal(cli_end(&cli), 0);
-}
-
-/* The holder says the reason and keeps it in its record; who breaks the lock
- * has it told before. */
-TEST(a_holder_is_told_the_reason)
-{
-    long long token;
-
-    START(&cli, path, "sh", "-c", "echo token $ZKLOCK_TOKEN .; sleep 1000");
-    cli_wait_said(&cli, " .\n");
-    token = atoll(strstr(cli_said(&cli), "token ") + strlen("token "));
-    LOOK(75, "revoke -w 0 --reason disk\"swap %s", path);
-    cli_wait_said(&cli, "asks for the lock, \"disk\"swap\"; ignored");
-    wait_record("\"asked\":true,\"reason\":\"disk\\\"swap\"}");
-    LOOK(75, "revoke -w 0 --reason again %s", path);
-    wait_record("\"asked\":true,\"reason\":\"again\"}");
-    cli_wait_said(&cli, "asks for the lock, \"again\"; ignored");
-    /* Regression: a request without a reason was told with the one before. */
-    ok(admin_set(admin, first_child(path), "__REVOKE__"));
-    cli_wait_said(&cli, "asks for the lock; ignored");
-    preload("log");
-    LOOK(0, "break --yes --token %lld --reason moved %s", token, path);
-    (void)unsetenv("LD_PRELOAD");
-    assert_has(look_err,
-               textf("log 4: uid %d broke %s, held by ", (int)getuid(), path));
-    assert_has(look_err, textf(", token %lld, ensemble %s: moved\n", token,
-                               server_hosts(the_server)));
-    assert_end(&cli, 79, "asks for the lock, \"moved\"; ignored",
-               "LOCK LOST: somebody has deleted its node, /",
-               ", \"moved\"; KILL to the command");
-    LOOK(64, "revoke --reason= %s", path);
 }

@@ -9,37 +9,6 @@
 
 FIXTURE(take_path, NULL)
 
-/* -- what the command has left behind ------------------------------------- */
-
-/* A parser of /proc/PID/stat that takes the first parenthesis for the end of
- * the name overlooks these, and the lock is free while they live. */
-TEST(no_name_hides_a_process_that_is_left)
-{
-    static const char *const names[] = { "\n) Z 1 (", " " };
-
-    for (size_t i = 0; i < COUNT(names); i++) {
-        START(&cli, "--kill-grace", "50ms", new_path(), COMMAND, "leave",
-              names[i]);
-        assert_int_equal(cli_end(&cli), 0);
-        assert_int_equal(kill(cli_said_pid(&cli, ""), 0), -1);
-    }
-}
-
-/* The process gets TERM and CONT, and has the time of --kill-grace. */
-TEST(leftover_processes_may_clean_up)
-{
-    const char *file = cli_file("cleaned-up");
-
-    START_FOR(&cli, "60s", server_hosts(the_server), "--kill-grace", "10s",
-              new_path(), "-c",
-              textf("sh -c 'trap \"env --ignore-signal=TERM sleep 0.1; >%s; "
-                    "exit\" TERM; kill -STOP $$' & "
-                    "until grep -q stopped /proc/$!/status; do :; done",
-                    file));
-    assert_int_equal(cli_end(&cli), 0);
-    assert_int_equal(access(file, F_OK), 0);
-}
-
 /* -- the guard ------------------------------------------------------------ */
 
 /* A process that the command has started, in the group of the command or in
@@ -148,15 +117,6 @@ TEST(a_lock_not_proven_at_the_end_is_lost)
 
     end_without_a_lease(server_hosts(the_server), NULL);
     end_without_a_lease(proxy_hosts(proxy), proxy);
-}
-
-/* The lease was proven, but somebody has deleted the node. */
-TEST(a_lock_found_lost_at_the_release_is_lost)
-{
-    preload("lost-release");
-    START(&cli, new_path(), "true");
-    (void)unsetenv("LD_PRELOAD");
-    assert_end(&cli, 79, "LOCK LOST: it was not provably ours");
 }
 
 /* The node stays until the session ends; the command has done its work. */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of ls, show, check, wait, revoke and break against a real server. */
 
-#include <pty.h>
-
 #include "look.h"
 
 #define UUID "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436"
@@ -36,23 +34,6 @@ static int64_t make(const char *name, const char *data)
 }
 
 /* --- ls --- */
-
-TEST(our_holder_is_told_by_its_record)
-{
-    zkr_grant *g = acquire(m);
-    char host[256];
-
-    ok(gethostname(host, sizeof(host)));
-    LOOK(0, "ls %s -o json", look_root);
-    assert_string_equal(
-        look_jq(".items[0] | [.path, .kind, .dialect, .state, .waiters, "
-                ".longest_wait_ms, (.holders[0] | .token, .session, .data, "
-                ".owner.host, .owner.pid)] | map(tostring) | join(' ')"),
-        textf("%s mutex zkrecipes held 0 null %" PRId64 " 0x%" PRIx64
-              " null %s %d",
-              path, zkr_grant_token(g), zkr_session_id(s), host, getpid()));
-    release(g);
-}
 
 /* --- nodes that are made by hand --- */
 
@@ -238,46 +219,15 @@ TEST_ROWS(queues_of_other_recipes_are_shown_and_broken, recipes, r)
 
 /* --- show --- */
 
-TEST(a_queue_is_shown_with_who_blocks_whom)
-{
-    AUTO(session) other = open_session();
-    AUTO(mutex) second = new_mutex(other, path);
-    zkr_grant *g = acquire(m);
-    struct waiter w;
-
-    waiter_queue(&w, second);
-    settle(other);
-    LOOK(0, "show --columns POS,STATE,CLIENT,SESSION,BLOCKED-BY %s", path);
-    assert_string_equal(look_golden(),
-                        "ROOT/lock mutex (zkrecipes) held 2 in the queue\n"
-                        "POS STATE CLIENT SESSION BLOCKED-BY\n"
-                        " 0 HELD PORT 0xN -\n"
-                        " 1 wait PORT 0xN pos 0\n");
-    LOOK(0, "show -o json %s", path);
-    assert_string_equal(
-        look_jq("[.kind, (.items[0].queue | length, (.[1] | "
-                ".session_timeout_ms, .session, .waits_for, .server))] | "
-                "map(tostring) | join(' ')"),
-        textf("LockQueue 2 %d 0x%" PRIx64 " %s %s",
-              (int)zkr_session_timeout_ms(other), zkr_session_id(other),
-              strrchr(zkr_grant_node(g), '/') + 1, server_hosts(the_server)));
-    release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    release(w.grant);
-}
-
 TEST(without_the_words_the_rest_is_shown)
 {
     static const char *const lines[] = { "4lw.commands.whitelist=srvr,conf",
                                          NULL };
-    struct server_opts opts = { .cfg_lines = lines };
-    struct server *shy = NULL;
-    zkr_session *there = NULL;
+    AUTO(server) shy = new_server(&(struct server_opts){ .cfg_lines = lines });
+    AUTO(session) there = open_to(server_hosts(shy), NULL);
+    AUTO(mutex) lock = new_mutex(there, "/a");
+    AUTO(grant) g = acquire(lock);
 
-    assert_int_equal(server_start(&opts, &shy), SERVER_OK);
-    ok(zkr_session_open(server_hosts(shy), NULL, &there));
-    zkr_mutex *lock = new_mutex(there, "/a");
-    zkr_grant *g = acquire(lock);
     look_on(server_hosts(shy));
     LOOK(0, "show /a --columns STATE,CLIENT,TIMEOUT");
     assert_string_equal(look_golden(), "/a mutex (zkrecipes) held 1 in the "
@@ -291,10 +241,6 @@ TEST(without_the_words_the_rest_is_shown)
     LOOK(0, "break --yes --token %" PRId64 " /a", zkr_grant_token(g));
     assert_has(look_err, "may live; the servers do not tell");
     wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
-    zkr_mutex_free(lock);
-    close_session(there);
-    server_stop(shy);
 }
 
 /* A lock may go, and come again, and so may the connection. */
@@ -314,29 +260,10 @@ TEST(a_queue_is_followed)
     make("lock/lock-0000000003", "hostC:3");
     cli_wait_said(&cli, "\"cut\":true");
     assert_lacks(cli_said(&cli), "hostC:3");
-    (void)kill(cli.pid, SIGTERM);
-    assert_int_equal(cli_end(&cli), 128 + SIGTERM);
+    assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
 }
 
 /* --- check, wait --- */
-
-TEST(scripts_ask_by_the_exit_code)
-{
-    char host[256];
-
-    assert_int_equal(gethostname(host, sizeof(host)), 0);
-    zkr_grant *g = acquire(m);
-    LOOK_ERR(1, "is held by", "check --free %s", path);
-    assert_string_equal(look_out, "");
-    LOOK(1, "check -q --free %s", path);
-    assert_string_equal(look_err, "");
-    LOOK(0, "check --held-by %s %s", host, path);
-    LOOK(0, "check --held-by %s:%d %s", host, (int)getpid(), path);
-    LOOK(1, "check --held-by %s:%d %s", host, (int)getppid(), path);
-    LOOK(0, "check --held -o json %s", path);
-    assert_jq(".kind == 'LockList' and (.items | length) == 1");
-    release(g);
-}
 
 struct releasing {
     struct proxy *proxy;
@@ -426,41 +353,6 @@ TEST_ROWS(an_error_ends, refused, row)
 
 /* --- revoke --- */
 
-/* A holder that gives the lock back when it is asked. */
-static void give_back(zkr_grant *g, const struct zkr_grant_event *e, void *user)
-{
-    atomic_int *asked = user;
-
-    if (e->kind != ZKR_GRANT_REVOKE_REQUESTED)
-        return;
-    (void)atomic_fetch_add(asked, 1);
-    (void)zkr_grant_release_async(g, NULL, NULL);
-}
-
-TEST(a_holder_that_listens_gives_back)
-{
-    static atomic_int asked;
-    zkr_grant *g = acquire(m);
-
-    atomic_store(&asked, 0);
-    ok(zkr_grant_listen(g, give_back, &asked));
-    LOOK_ERR(0, "is free", "revoke %s", path);
-    assert_int_equal(atomic_load(&asked), 1);
-    zkr_grant_free(g);
-    LOOK(0, "revoke %s", path);
-}
-
-/* Regression: it waited for ten seconds, whatever -w said. */
-TEST(a_revoke_waits_as_long_as_told)
-{
-    zkr_grant *g = acquire(m);
-    struct stopwatch *w = stopwatch_start();
-
-    LOOK(75, "revoke -w 1ms %s", path);
-    assert_true(stopwatch_says(w, 0, 5000));
-    release(g);
-}
-
 /* Regression: the path was written to, whoever had it. A name without a UUID
  * returns after its directory was made anew, and the request replaced the
  * record of somebody whom the tool had not seen. */
@@ -494,35 +386,6 @@ TEST(the_next_of_that_name_is_not_asked)
     assert_int_equal(count_children(path), 1);
 }
 
-TEST(a_holder_that_does_not_is_told)
-{
-    zkr_grant *g = acquire(m);
-    char data[64];
-
-    LOOK(75, "revoke -w 300ms --reason disk\"swap %s", path);
-    assert_has(look_err, "is held by session 0x");
-    assert_has(look_err, "(asked to release)");
-    assert_has(look_err, "(?)");
-    /* Regression: who is connected was not told, and the reason was lost. */
-    assert_has(look_err, ", connected from 127.0.0.1:");
-    assert_has(look_err,
-               textf("to %s, has not given it back; stop it, or: zk-lockctl "
-                     "break --token %" PRId64 " --reason 'disk\"swap' %s",
-                     server_hosts(the_server), zkr_grant_token(g), path));
-    assert_int_equal(zkr_grant_check(g), ZKR_OK);
-    /* it was "a holder in the dialect curator", which would go on */
-    LOOK(0, "break --yes --token %" PRId64 " %s", zkr_grant_token(g), path);
-    assert_has(look_err, "DANGER: its node does not tell its client");
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
-    make("lock/" HEX "__lock__0000000004", "hostA:123");
-    LOOK(75, "revoke -w 300ms %s", path);
-    assert_has(look_err, "hostA:123 is not asked: kazoo does not listen");
-    ok(admin_get(admin, textf("%s/" HEX "__lock__0000000004", path), data,
-                 sizeof(data)));
-    assert_string_equal(data, "hostA:123");
-}
-
 /* The holder has written into its node between the look and the request. */
 TEST(a_request_is_written_once_more_when_its_node_has_changed)
 {
@@ -554,33 +417,6 @@ TEST(a_lock_with_a_foreign_child_becomes_free)
 }
 
 /* --- break --- */
-
-TEST(break_takes_the_lock_away)
-{
-    AUTO(session) other = open_session();
-    AUTO(mutex) second = new_mutex(other, path);
-    zkr_grant *g = acquire(m);
-    struct waiter w;
-
-    waiter_queue(&w, second);
-    LOOK(65, "break --yes --token 0x%" PRIx64 " %s", zkr_grant_token(g) - 1,
-         path);
-    assert_has(look_err, "nobody holds it with the token");
-    LOOK(64, "break %s", path);
-    assert_has(look_err,
-               textf("use --yes --token %" PRId64, zkr_grant_token(g)));
-    wait_verified(g);
-    LOOK(0, "break --yes --token 0x%" PRIx64 " %s -o json", zkr_grant_token(g),
-         path);
-    assert_has(look_err, "it is connected from 127.0.0.1:");
-    assert_has(look_err, "1 waiting; the next is granted at once");
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    assert_string_equal(look_jq(".items[0].holders[0].token"),
-                        textf("%" PRId64, zkr_grant_token(w.grant)));
-    zkr_grant_free(g);
-    release(w.grant);
-}
 
 /* Regression: doctor named this command for a node that waits without a
  * session, and it answered that nobody holds with the token. */
@@ -650,118 +486,4 @@ TEST_ROWS(a_contender_that, late, row)
     proxy_release(proxy);
     assert_end(&cli, 65, row->said);
     assert_int_equal(row->left == 0 ? 0 : count_children(path), row->left);
-}
-
-static char said[8192];
-
-/* On a terminal of that width. `answer`, unless NULL, is typed when it asks.
- * Its output is in `said`, without carriage returns. */
-static int on_a_terminal(int width, const char *answer, const char *verb,
-                         const char *lock)
-{
-    struct winsize size = { .ws_row = 24, .ws_col = (unsigned short)width };
-    size_t used = 0;
-    int status;
-    int fd;
-    pid_t pid = forkpty(&fd, NULL, NULL, &size);
-
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        (void)execl(LOCKCTL, LOCKCTL, verb, lock, (char *)NULL);
-        _exit(127);
-    }
-    while (read(fd, said + used, 1) == 1) {
-        if (said[used] != '\r' && used < sizeof(said) - 1)
-            used++;
-        said[used] = '\0';
-        if (answer != NULL && strstr(said, "not to: ") != NULL) {
-            assert_true(write(fd, answer, strlen(answer)) > 0);
-            answer = NULL;
-        }
-    }
-    said[used] = '\0';
-    (void)close(fd);
-    assert_true(waitpid(pid, &status, 0) == pid);
-    assert_null(answer); /* it has asked */
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static int break_on_a_terminal(const char *answer)
-{
-    return on_a_terminal(80, answer, "break", path);
-}
-
-TEST(break_asks_for_the_token_on_the_terminal)
-{
-    zkr_grant *g = acquire(m);
-
-    (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
-    assert_int_equal(break_on_a_terminal("yes\n"), 65);
-    assert_int_equal(break_on_a_terminal("\n"), 65);
-    assert_int_equal(
-        break_on_a_terminal(textf("%" PRId64 "\n", zkr_grant_token(g) + 1)),
-        65);
-    wait_verified(g);
-    ok(break_on_a_terminal(textf("0x%" PRIx64 "\n", zkr_grant_token(g))));
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    zkr_grant_free(g);
-}
-
-/* --- how it looks --- */
-
-/* Checks the lines of the table; a note may be longer. */
-static void assert_no_line_is_longer(const char *text, size_t width)
-{
-    for (; *text != '\0'; text += strcspn(text, "\n"), text += *text == '\n') {
-        if (strcspn(text, "\n") > width &&
-            strncmp(text, "zk-lockctl:", 11) != 0)
-            fail_msg("%zu columns: %.*s", width, (int)strcspn(text, "\n"),
-                     text);
-    }
-}
-
-/* Regression: the owner was cut to "vm:22", and lines were too long all the
- * same. */
-TEST(tables_are_as_wide_as_the_terminal)
-{
-    static const char label[] = "release 42 of the web site, by hand";
-    AUTO(mutex) labelled = NULL;
-    char owner[400];
-
-    ok(zkr_mutex_new(s, path, OPTS(lockable, .label = label), &labelled));
-    zkr_grant *g = acquire(labelled);
-    (void)gethostname(owner, 256);
-    (void)snprintf(owner + strlen(owner), 100, ":%d/%d ", (int)getpid(),
-                   (int)getpid());
-    owner[strlen(owner) < 17 ? strlen(owner) : 17] = '\0';
-    (void)setenv("ZK_SERVERS", server_hosts(the_server), 1);
-    for (int width = 60; width <= 240; width += 20) {
-        ok(on_a_terminal(width, NULL, "ls", look_root));
-        assert_no_line_is_longer(strstr(said, "LOCK "), (size_t)width);
-        ok(on_a_terminal(width, NULL, "show", path));
-        assert_no_line_is_longer(strstr(said, "POS "), (size_t)width);
-        assert_has(said, owner);
-        assert_int_equal(strstr(said, "note: no room for ") == NULL,
-                         strstr(said, " TIMEOUT ") != NULL &&
-                             strstr(said, " SESSION ") != NULL);
-    }
-    assert_has(said, label);
-    ok(on_a_terminal(80, NULL, "show", path));
-    assert_has(said, "CLIENT, SESSION, TIMEOUT; -o wide has all columns\n");
-    release(g);
-}
-
-/* A terminal with one byte per character would take 0x9b for a command. */
-TEST(without_utf_8_only_ascii_is_written)
-{
-    make("lock/" HEX "__lock__0000000004", "\xe4\xba\x9b");
-    LOOK(0, "ls --columns HOLDER %s", look_root);
-    assert_string_equal(look_out, "HOLDER\n\xe4\xba\x9b\n");
-    (void)setenv("LC_ALL", "C", 1);
-    LOOK(0, "ls --columns HOLDER %s", look_root);
-    assert_string_equal(look_out, "HOLDER\n\\xE4\\xBA\\x9B\n");
-    LOOK_ERR(1, "is held by \\xE4\\xBA\\x9B (kazoo)", "check --free %s", path);
-    for (const char *p = look_err; *p != '\0'; p++)
-        assert_true(*p == '\n' || (*p >= 0x20 && *p < 0x7f));
-    (void)setenv("LC_ALL", "C.UTF-8", 1);
 }
