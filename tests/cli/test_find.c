@@ -145,29 +145,6 @@ TEST_ROWS(a_look_finds, searches, row)
 
 /* --- where it cannot look --- */
 
-TEST(a_missing_root_has_no_locks)
-{
-    ok(look_by(s, in_dir("nothing"), (struct scan_opts){ .limit = 0 }));
-    assert_true(scan.missing);
-    assert_int_equal(scan.count, 0);
-}
-
-TEST(unreadable_nodes_are_counted)
-{
-    make("closed/lock-0000000000", NULL);
-    make("open/lock-0000000000", NULL);
-    forbid(in_dir("closed"), ZOO_PERM_ALL & ~ZOO_PERM_READ);
-    look((struct scan_opts){ .limit = 0 });
-    assert_found("open");
-    assert_int_equal(scan.denied, 1);
-    assert_notes(in_dir("closed"));
-    assert_int_equal(
-        look_by(s, in_dir("closed"), (struct scan_opts){ .limit = 0 }),
-        ZNOAUTH);
-    assert_non_null(strstr(detail, in_dir("closed")));
-    forbid(in_dir("closed"), ZOO_PERM_ALL);
-}
-
 /* Names that ZooKeeper accepts, made by hand. */
 TEST(hostile_names_are_walked_or_counted)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of zk-lockctl run as a job of a shell, in a terminal. */
+/* Tests of zk-lockctl run as a job of a shell, in a terminal, and of hold in an
+ * interactive shell. */
 
 #include "start_run.h"
 #include "tmux.h"
@@ -28,6 +29,7 @@ static int open_terminal(void)
 {
     (void)take_path();
     tmux_open(200, 30); /* the paths are long, and must not wrap */
+    tmux_line("export L='%s' P='%s'; clear", LOCKCTL, path);
     tmux_line("clear; export ZK_SERVERS=%s TERM=screen; cd '%s'",
               server_hosts(the_server), cli_file("."));
     return 0;
@@ -243,4 +245,90 @@ TEST(without_a_shell_a_stopped_command_ends_by_the_key)
     AWAIT(has_terminal(tool));
     tmux_key("C-c");
     wait_code_alone(128 + SIGINT);
+}
+
+/* --- hold: the tool is $L, and the lock $P --- */
+
+static void hold(void)
+{
+    tmux_line("eval \"$($L hold $P)\"");
+    tmux_wait_code(0);
+    assert_int_equal(count_children(path), 1);
+}
+
+static void type_a_command(void)
+{
+    tmux_line("sh -c 'echo \"st\"arted; exec sleep 1000'");
+    tmux_wait("started");
+}
+
+/* A key that comes before the command has the terminal is for nobody. */
+static void press_beside_a_command(const char *key)
+{
+    type_a_command();
+    tmux_key(key);
+}
+
+static void assert_held(void)
+{
+    tmux_line("$L hold --check");
+    tmux_wait_code(0);
+    assert_int_equal(count_children(path), 1);
+}
+
+TEST(without_eval_hold_explains_itself)
+{
+    tmux_line("$L hold $P");
+    tmux_wait("zk-lockctl: the output is for a shell, which holds the lock "
+              "then: eval \"$(zk-lockctl hold LOCK || echo exit $?)\"");
+    tmux_wait_code(64);
+    assert_int_equal(count_children(path), 0);
+}
+
+/* A process in the job of the shell would end by the key, or stop. */
+TEST(keys_are_not_for_hold)
+{
+    hold();
+    press_beside_a_command("C-c");
+    tmux_wait_code(130);
+    assert_held();
+    press_beside_a_command("C-z");
+    tmux_wait("Stopped");
+    assert_held();
+    tmux_line("kill -KILL %%1; $L release");
+    tmux_wait_code(0);
+    assert_int_equal(count_children(path), 0);
+}
+
+TEST(a_shell_that_is_hung_up_holds_no_more)
+{
+    tmux_line("bash --norc");
+    hold();
+    tmux_line("kill -HUP $$"); /* as a terminal does that is closed */
+    wait_children(path, 0);
+}
+
+TEST(the_key_ends_the_wait_of_hold)
+{
+    START_READY(&cli, path);
+    tmux_line("eval \"$($L hold $P)\"");
+    tmux_wait("waiting: ");
+    tmux_key("C-c");
+    wait_children(path, 1);
+    tmux_line("$L hold --check");
+    tmux_wait("no lock is held for this shell");
+    assert_int_equal(cli_end(&cli), 0);
+}
+
+/* An interactive shell does not end by TERM, but its command does. A command
+ * that is typed when the loss is said, before TERM, would get it as well. */
+TEST(a_loss_of_hold_is_said)
+{
+    hold();
+    type_a_command();
+    delete_nth_child(path, 0);
+    tmux_wait("LOCK LOST: somebody has deleted its node, /");
+    tmux_wait("Terminated");
+    tmux_line("$L release 2>/dev/null");
+    tmux_wait_code(79);
 }
