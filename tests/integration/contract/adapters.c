@@ -19,62 +19,77 @@ MAKES(rwlock, opts)
 MAKES(unfair_mutex, opts)
 MAKES(semaphore, 1, opts)
 
-/* The only lock of each multi-lock, which is freed after it. Threads of the
- * table of faults make and free theirs at the same time. */
-static pthread_mutex_t members_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    zkr_lockable *of;
+/* What belongs to a lock here: the mutex of a multi-lock, which is freed after
+ * it, or a participant of an election. */
+struct belonging {
+    struct belonging *next;
+    const void *owner;
     zkr_mutex *mutex;
-} members[64];
+    zkr_leader *leader;
+    zkr_grant *grant; /* of the leader; NULL: it waits */
+};
 
-/* Puts `to` and its lock in the place of `from`, and returns the lock that was
- * there. NULL: there is no such place. */
-static zkr_mutex *exchange(zkr_lockable *from, zkr_lockable *to,
-                           zkr_mutex *mutex, bool *ret_found)
+/* All of them; the thread that takes one out of the list frees it. */
+static struct belonging *all;
+static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void enlist(struct belonging *b)
 {
-    zkr_mutex *old = NULL;
+    (void)pthread_mutex_lock(&all_mutex);
+    b->next = all;
+    all = b;
+    (void)pthread_mutex_unlock(&all_mutex);
+}
 
-    *ret_found = false;
-    (void)pthread_mutex_lock(&members_mutex);
-    for (size_t i = 0; i < COUNT(members) && !*ret_found; i++) {
-        if (members[i].of != from)
-            continue;
-        old = members[i].mutex;
-        members[i].of = to;
-        members[i].mutex = mutex;
-        *ret_found = true;
-    }
-    (void)pthread_mutex_unlock(&members_mutex);
-    return old;
+static struct belonging *new_belonging(const void *owner)
+{
+    struct belonging *b = calloc(1, sizeof(*b));
+
+    assert_non_null(b);
+    b->owner = owner;
+    return b;
+}
+
+/* Takes out that one, or the first of that owner, or the one with that grant;
+ * NULL: there is none. */
+static struct belonging *take(const void *what)
+{
+    struct belonging **at = &all;
+
+    (void)pthread_mutex_lock(&all_mutex);
+    while (*at != NULL && *at != what && (*at)->owner != what &&
+           (*at)->grant != what)
+        at = &(*at)->next;
+    struct belonging *b = *at;
+    if (b != NULL)
+        *at = b->next;
+    (void)pthread_mutex_unlock(&all_mutex);
+    return b;
 }
 
 static void lockable_free(void *lock)
 {
-    bool found;
-    zkr_mutex *mutex = lock == NULL ? NULL : exchange(lock, NULL, NULL, &found);
+    struct belonging *b = lock == NULL ? NULL : take(lock);
 
     zkr_lockable_free(lock);
-    zkr_mutex_free(mutex);
+    if (b != NULL)
+        zkr_mutex_free(b->mutex);
+    free(b);
 }
 
 static int multi_lock_make(zkr_session *s, const char *path,
                            const struct zkr_lockable_opts *opts,
                            void **ret_lock)
 {
-    zkr_mutex *mutex = NULL;
-    bool found = true;
     int rc = zkr_multi_lock_new(s, opts, (zkr_multi_lock **)ret_lock);
 
-    if (rc == ZKR_OK)
-        rc = zkr_mutex_new(s, path, NULL, &mutex);
-    if (rc == ZKR_OK)
-        rc = zkr_multi_lock_add(*ret_lock, mutex, NULL);
-    if (rc == ZKR_OK)
-        (void)exchange(NULL, *ret_lock, mutex, &found);
-    if (!found)
-        fail_msg("too many multi-locks");
     if (rc != ZKR_OK)
-        zkr_mutex_free(mutex);
+        return rc;
+    struct belonging *b = new_belonging(*ret_lock);
+    rc = zkr_mutex_new(s, path, NULL, &b->mutex);
+    if (rc == ZKR_OK)
+        rc = zkr_multi_lock_add(*ret_lock, b->mutex, NULL);
+    enlist(b);
     return rc;
 }
 
@@ -141,43 +156,6 @@ struct election {
     char path[64];
 };
 
-struct participant {
-    struct participant *next;
-    const struct election *election;
-    zkr_leader *leader;
-    zkr_grant *grant; /* NULL: it waits */
-};
-
-/* All participants that campaign or lead. The thread that takes one out of the
- * list frees its leader. */
-static struct participant *all;
-static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
-
-static void enlist(struct participant *p)
-{
-    (void)pthread_mutex_lock(&all_mutex);
-    p->next = all;
-    all = p;
-    (void)pthread_mutex_unlock(&all_mutex);
-}
-
-/* Takes out that participant, or the first of that election, or the one with
- * that grant; NULL: there is none. */
-static struct participant *take(const void *what)
-{
-    struct participant **at = &all;
-
-    (void)pthread_mutex_lock(&all_mutex);
-    while (*at != NULL && *at != what && (*at)->election != what &&
-           (*at)->grant != what)
-        at = &(*at)->next;
-    struct participant *p = *at;
-    if (p != NULL)
-        *at = p->next;
-    (void)pthread_mutex_unlock(&all_mutex);
-    return p;
-}
-
 static int leadership_make(zkr_session *s, const char *path,
                            const struct zkr_lockable_opts *opts,
                            void **ret_lock)
@@ -195,7 +173,7 @@ static int leadership_make(zkr_session *s, const char *path,
 /* A participant that waits belongs to the thread that waits for it. */
 static void leadership_free(void *lock)
 {
-    struct participant *p;
+    struct belonging *p;
 
     while (lock != NULL && (p = take(lock)) != NULL) {
         bool waits = p->grant == NULL;
@@ -217,9 +195,7 @@ static int leadership_acquire(void *lock, int64_t timeout_ms,
 
     if (e == NULL)
         return ZKR_EINVAL;
-    struct participant *p = calloc(1, sizeof(*p));
-    assert_non_null(p);
-    p->election = e;
+    struct belonging *p = new_belonging(e);
     int rc =
         zkr_leader_new(e->session, e->path, OPTS(leader, .flags = e->flags),
                        NULL, NULL, &p->leader);
@@ -251,8 +227,8 @@ static int leadership_cancel(void *lock)
     if (lock == NULL)
         return ZKR_EINVAL;
     (void)pthread_mutex_lock(&all_mutex);
-    for (struct participant *p = all; p != NULL; p = p->next) {
-        if (p->election == lock && p->grant == NULL)
+    for (struct belonging *p = all; p != NULL; p = p->next) {
+        if (p->owner == lock && p->grant == NULL)
             (void)zkr_leader_leave_async(p->leader);
     }
     (void)pthread_mutex_unlock(&all_mutex);
@@ -262,7 +238,7 @@ static int leadership_cancel(void *lock)
 /* After a loss a campaign is left, so the grant tells of the loss. */
 static int leadership_release(void *lock, zkr_grant *grant)
 {
-    struct participant *p = grant == NULL ? NULL : take(grant);
+    struct belonging *p = grant == NULL ? NULL : take(grant);
 
     if (p == NULL)
         return zkr_grant_release(grant);
@@ -276,7 +252,7 @@ static int leadership_release(void *lock, zkr_grant *grant)
 /* That of a participant is freed with it. */
 static void leadership_forget(void *lock, zkr_grant *grant)
 {
-    struct participant *p = grant == NULL ? NULL : take(grant);
+    struct belonging *p = grant == NULL ? NULL : take(grant);
 
     if (p == NULL)
         zkr_grant_free(grant);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract when connections break and servers are silent. */
+/* The contract when connections break, servers are silent, and requests and
+ * replies are lost or late. */
 #include "stage.h"
 
 SUBJECT("connections")
@@ -34,8 +35,7 @@ TEST_ALL(a_disconnect_costs_neither_the_lock_nor_the_place)
     keeps_place(place, nodes(1, 1) - 1);
     assert_int_equal(count_children(dir), nodes(1, 2));
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
-    give_back(holder);
-    take_turns(waiting, 2);
+    take_turns(holder, waiting, 2);
 }
 
 /* A reconnect proves nothing: the node may have been deleted meanwhile. */
@@ -70,11 +70,15 @@ TEST_ALL(a_wake_up_missed_while_cut_off_comes_later)
     takes_its_turn(c);
 }
 
-TEST_ALL(a_wait_that_ends_while_cut_off_leaves_nothing)
+TEST_ALL(a_wait_that_ends_cut_off_or_not_leaves_nothing)
 {
     struct contender *holder = one_that_holds(theirs);
-    struct contender *c = one_that_waits(ours);
+    struct contender *c = one_of(ours);
 
+    gives_up_in_time(c);
+    assert_has(c->detail, path);
+    wait_children(dir, 1);
+    let_wait(c);
     disconnect(proxy, ours);
     gives_up(c);
     gives_up_in_time(c);
@@ -83,6 +87,7 @@ TEST_ALL(a_wait_that_ends_while_cut_off_leaves_nothing)
                      has(CAMPAIGNS) ? ZOPERATIONTIMEOUT : ZCONNECTIONLOSS);
     proxy_heal(proxy);
     wait_children(dir, 1);
+    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
     give_back(holder);
     works(c);
 }
@@ -142,6 +147,65 @@ TEST_OF(a_server_restart_costs_neither_the_lock_nor_the_place, .once = true)
     wait_grant_state(holder->grant, ZKR_GRANT_HELD);
     assert_true(contender_is_busy(waiting[0]));
     assert_true(contender_is_busy(waiting[1]));
+    take_turns(holder, waiting, 2);
+}
+
+/* -- requests and replies ------------------------------------------------- */
+
+TEST_OF(a_lost_create_reply_keeps_the_place_in_the_queue, .for_those = QUEUES,
+        .not_for = STAYS)
+{
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *waiting[] = { one_of(ours), one_of(theirs) };
+
+    /* That of its node; a turn has one before. */
+    proxy_rule(proxy, ZOO_CREATE2_OP, has(TURNS) ? 2 : 1, PROXY_DROP_REPLY);
+    acquire_until_rule(waiting[0]);
+    wait_waiting(1);
+    let_wait(waiting[1]);
+    assert_int_equal(count_children(dir), nodes(1, 2));
+    take_turns(holder, waiting, 2);
+    assert_int_equal(count_children(dir), 0);
+}
+
+/* The recipe that ships with ZooKeeper takes the missing node for a failure.
+ * The first that waits for a lease watches its directory; test_semaphore.c has
+ * the like. */
+TEST_OF(a_holder_that_leaves_before_it_is_watched_is_seen, .not_for = TURNS)
+{
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *c = one_of(ours);
+
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
+    acquire_until_rule(c);
     give_back(holder);
-    take_turns(waiting, 2);
+    assert_true(contender_is_busy(c));
+    proxy_release(proxy);
+    succeeds(c);
+    assert_int_equal(count_children(dir), 1);
+    give_back(c);
+}
+
+TEST_OF(a_vanished_predecessor_costs_nobody_its_place, .for_those = QUEUES,
+        .not_for = TURNS)
+{
+    struct contender *holder = one_that_holds(theirs);
+    struct contender *middle = one_that_waits(theirs);
+    struct contender *c = one_of(ours);
+
+    proxy_rule(proxy, ZOO_GETDATA_OP, 1, PROXY_HOLD_REQUEST);
+    acquire_until_rule(c);
+    char *place = nth_child(dir, 2);
+    delete_nth_child(dir, 1);
+    proxy_release(proxy);
+    /* The one in the middle was told, and is behind us; else its session would
+     * hand the lock on to it. */
+    wait_children(dir, 3);
+    wait_waiting(2);
+    keeps_place(place, 1);
+    give_back(holder);
+    succeeds(c);
+    wait_waiting(1);
+    give_back(c);
+    takes_its_turn(middle);
 }

@@ -4,31 +4,57 @@
 
 SUBJECT("losses")
 
-/* After an operator's delete, kazoo and Curator go on as if they held the
- * lock. */
-TEST_ALL(a_holder_whose_node_is_deleted_is_told)
+static size_t count_lost(struct recorder *r)
+{
+    size_t lost = 0;
+
+    for (size_t i = 0; i < recorder_count(r); i++)
+        lost += recorded(r, i) == ZKR_GRANT_LOST;
+    return lost;
+}
+
+/* Returns what its holder was told first. */
+static int is_lost_to_the_next(void (*happens)(void))
 {
     struct contender *c = one_of(ours);
     struct recorder *r = hold_listening(c);
     struct contender *next = one_that_waits(theirs);
 
-    delete_nth_child(dir, 0);
+    happens();
     succeeds(next);
-    assert_int_equal(recorded(r, 0), ZKR_GRANT_LOST);
+    wait_grant_state(c->grant, ZKR_GRANT_LOST);
+    AWAIT(count_lost(r) > 0); /* a little after the change of the state */
     assert_int_equal(zkr_grant_check(c->grant), ZKR_ELOST);
     assert_int_equal(release_by(c), ZKR_ELOST);
+    assert_int_equal(count_lost(r), 1);
     contender_forget(c);
     assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
     give_back(next);
     works(c);
+    return recorded(r, 0);
 }
 
-TEST_ALL(a_holder_that_does_not_listen_learns_it_too)
+static void node_is_deleted(void)
 {
-    struct contender *c = one_that_holds(ours);
-
     delete_nth_child(dir, 0);
-    wait_grant_state(c->grant, ZKR_GRANT_LOST);
+}
+
+static void session_ends(void)
+{
+    expire(ours);
+    wait_session_state(ours, ZKR_SESSION_RECONNECTED);
+}
+
+/* After an operator's delete, kazoo and Curator go on as if they held the
+ * lock. */
+TEST_ALL(a_holder_whose_node_is_deleted_is_told)
+{
+    assert_int_equal(is_lost_to_the_next(node_is_deleted), ZKR_GRANT_LOST);
+}
+
+TEST_ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted)
+{
+    (void)is_lost_to_the_next(session_ends);
 }
 
 /* With TURNS it still has its turn, and makes another lease. */
@@ -38,15 +64,10 @@ TEST_OF(a_waiter_whose_node_is_deleted_queues_again, .for_those = QUEUES,
     struct contender *holder = one_that_holds(theirs);
     struct contender *first = one_that_waits(ours);
     struct contender *second = one_that_waits(theirs);
+    struct contender *new_order[] = { second, first };
 
     delete_nth_child(dir, 1);
-    give_back(holder); /* `first` notices at its turn */
-    succeeds(second);
-    assert_true(contender_is_busy(first));
-    give_back(second);
-    succeeds(first);
-    assert_int_equal(zkr_grant_check(first->grant), ZKR_OK);
-    give_back(first);
+    take_turns(holder, new_order, 2); /* `first` notices at its turn */
 }
 
 TEST_ALL(a_directory_emptied_under_everybody_costs_no_progress)
@@ -62,35 +83,6 @@ TEST_ALL(a_directory_emptied_under_everybody_costs_no_progress)
         contender_forget(holder);
     }
     takes_its_turn(c);
-}
-
-static size_t count_lost(struct recorder *r)
-{
-    size_t lost = 0;
-
-    for (size_t i = 0; i < recorder_count(r); i++)
-        lost += recorded(r, i) == ZKR_GRANT_LOST;
-    return lost;
-}
-
-TEST_ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted)
-{
-    struct contender *c = one_of(ours);
-    struct recorder *r = hold_listening(c);
-    struct contender *next = one_that_waits(theirs);
-
-    expire(ours);
-    succeeds(next);
-    wait_grant_state(c->grant, ZKR_GRANT_LOST);
-    AWAIT(count_lost(r) > 0); /* a little after the change of the state */
-    wait_session_state(ours, ZKR_SESSION_RECONNECTED);
-    assert_int_equal(zkr_grant_check(c->grant), ZKR_ELOST);
-    assert_int_equal(release_by(c), ZKR_ELOST);
-    assert_int_equal(count_lost(r), 1);
-    contender_forget(c);
-    assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
-    give_back(next);
-    works(c);
 }
 
 /* Curator says "acquired" here, while another client holds the lock. */
@@ -131,8 +123,7 @@ TEST_ALL(a_waiter_whose_session_ends_queues_again)
     wait_session_state(ours, ZKR_SESSION_RECONNECTED);
     wait_waiting(2);
     wait_children(dir, nodes(1, 2));
-    give_back(holder);
-    take_turns(new_order, 2);
+    take_turns(holder, new_order, 2);
 }
 
 TEST_OF(a_waiter_may_ask_to_fail_when_its_session_ends, .not_for = CAMPAIGNS)

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stage of the contract: two sessions, each behind a proxy of its own, and
- * the contenders that a test puts there. */
+/* The contract: every exclusive recipe makes it true.
+ *
+ *   test-contract [SUBJECT]
+ *
+ * Each file beside this states a subject; adapters.c has the recipes. Here is
+ * the stage: two sessions, each behind a proxy of its own, and the contenders
+ * that a test puts there. */
 #include "stage.h"
 
 #include "lock/locks.h"
@@ -31,7 +36,8 @@ static size_t locks_used;
 static struct recorder *recorders[MAX_THINGS];
 static size_t recorder_total;
 
-struct statement *statements;
+/* All of them; those of a file are in order. */
+static struct statement *statements;
 
 void state(struct statement *s)
 {
@@ -42,7 +48,13 @@ void state(struct statement *s)
     *end = s;
 }
 
-int stage_set_up(void)
+/* The argument of each test. */
+struct trial {
+    const struct adapter *recipe;
+    const struct statement *statement;
+};
+
+static int set_up(void)
 {
     recipe = ((const struct trial *)test_current->arg)->recipe;
     PRINT(path, "%s", new_path());
@@ -65,7 +77,7 @@ static void free_things(void)
 
 /* In this order a failed test leaves nothing either: the end of the sessions
  * ends every wait. */
-int stage_tear_down(void)
+static int tear_down(void)
 {
     proxy_let_all_pass(proxy);
     (void)zkr_session_close(ours);
@@ -302,8 +314,12 @@ static size_t who_is_granted(struct contender **waiting, size_t count)
     return who;
 }
 
-void take_turns(struct contender **waiting, size_t count)
+void take_turns(struct contender *holder, struct contender **waiting,
+                size_t count)
 {
+    int64_t last = zkr_grant_token(holder->grant);
+
+    give_back(holder);
     for (; count > 0; count--) {
         size_t who;
 
@@ -318,6 +334,10 @@ void take_turns(struct contender **waiting, size_t count)
         for (size_t i = 0; i + 1 < count; i++)
             assert_true(contender_is_busy(waiting[i]));
         assert_int_equal(zkr_grant_check(c->grant), ZKR_OK);
+        assert_true(zkr_grant_token(c->grant) > last);
+        last = zkr_grant_token(c->grant);
+        /* The one before may be on its way out. */
+        wait_children(dir, nodes(1, count - 1));
         give_back(c);
     }
 }
@@ -387,7 +407,10 @@ static bool nobody_watches(void)
     return nobody;
 }
 
-void play(const void *trial)
+/* Plays the trial twice, with the same objects and sessions. In the second
+ * round each session holds another lock beside. Then all is freed, and nothing
+ * is left. */
+static void play(const void *trial)
 {
     const struct statement *s = ((const struct trial *)trial)->statement;
 
@@ -407,4 +430,47 @@ void play(const void *trial)
             fail_msg("session %zu keeps something of a lock that was freed", i);
     }
     AWAIT(nobody_watches());
+}
+
+/* -- all of it ------------------------------------------------------------ */
+
+/* NULL: all subjects. Returns whether there is anything. */
+static bool register_subject(const char *subject)
+{
+    static struct trial trials[1024];
+    static struct test_case tests[COUNT(trials)];
+    size_t count = 0;
+    bool found = false;
+
+    for (size_t i = 0; i < adapter_count; i++) {
+        recipe = &adapters[i];
+        for (struct statement *s = statements; s != NULL; s = s->next) {
+            if (subject != NULL && strcmp(subject, s->subject) != 0)
+                continue;
+            found = true;
+            if (!has(s->for_those) || (s->not_for != 0 && has(s->not_for)) ||
+                (s->nor_for != 0 && has(s->nor_for)))
+                continue;
+            if (count == COUNT(trials))
+                abort();
+            trials[count] = (struct trial){ .recipe = recipe, .statement = s };
+            tests[count] = (struct test_case){ .name = recipe->name,
+                                               .row = s->name,
+                                               .run = play,
+                                               .arg = &trials[count],
+                                               .setup = set_up,
+                                               .teardown = tear_down };
+            test_register(&tests[count++]);
+        }
+    }
+    return found;
+}
+
+int main(int argc, char **argv)
+{
+    if (!register_subject(argc < 2 ? NULL : argv[1])) {
+        (void)fprintf(stderr, "test-contract: no subject %s\n", argv[1]);
+        return 2;
+    }
+    return run_with_server(NULL, test_run_all);
 }

@@ -61,8 +61,6 @@ struct statement {
     struct statement *next;
 };
 
-/* All of them; those of a file are in order. */
-extern struct statement *statements;
 void state(struct statement *s);
 
 /* The promises of one file: TEST_ALL(name) { ... } is for all recipes, and
@@ -81,20 +79,6 @@ void state(struct statement *s);
     }                                                                          \
     static void promise(void)
 #define TEST_ALL(promise) TEST_OF(promise, .for_those = 0)
-
-/* The argument of each test of the contract. */
-struct trial {
-    const struct adapter *recipe;
-    const struct statement *statement;
-};
-
-int stage_set_up(void);
-int stage_tear_down(void);
-
-/* Plays the trial twice, with the same objects and sessions. In the second
- * round each session holds another lock beside. Then all is freed, and nothing
- * is left. */
-void play(const void *trial);
 
 bool has(unsigned traits); /* the recipe under test */
 
@@ -130,15 +114,17 @@ void works(struct contender *c);
 /* Checks that its acquire succeeds, and that it gives the lock back. */
 void takes_its_turn(struct contender *c);
 
-/* The lock is free now: the contenders that wait are granted, one at a time,
- * and each gives it back. `waiting` is in order; it is empty afterwards. */
-void take_turns(struct contender **waiting, size_t count);
+/* The holder gives the lock back: the contenders that wait are granted, one at
+ * a time, with tokens that grow, and each gives it back. `waiting` is in order;
+ * it is empty afterwards. */
+void take_turns(struct contender *holder, struct contender **waiting,
+                size_t count);
 
 /* Returns when it has its place in the queue and its watch. */
 void let_wait(struct contender *c);
 void wait_waiting(size_t count);
 
-/* It waits for 100 ms at the most. */
+/* It waits for GIVE_UP_MS, and not much longer. */
 void gives_up_in_time(struct contender *c);
 /* Through a lock object that no other has. */
 void gives_up(struct contender *c);

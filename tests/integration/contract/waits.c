@@ -69,52 +69,27 @@ TEST_ALL(many_waits_given_up_leave_no_node_and_no_watch)
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
 }
 
-TEST_ALL(a_wait_that_times_out_leaves_nothing)
-{
-    struct contender *holder = one_that_holds(theirs);
-    struct contender *c = one_of(ours);
-
-    gives_up_in_time(c);
-    assert_has(c->detail, path);
-    wait_children(dir, 1);
-    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
-    give_back(holder);
-    works(c);
-}
-
-/* A dead waiter in the middle: the one behind it must neither be granted nor
+/* Dead waiters in the middle: the one behind them must neither be granted nor
  * forgotten. */
-TEST_ALL(a_waiter_that_leaves_wakes_nobody_and_breaks_no_chain)
-{
-    struct contender *holder = one_that_holds(theirs);
-    struct contender *middle = one_that_waits(ours);
-    struct contender *last = one_that_waits(theirs);
-
-    gives_up(middle);
-    wait_children(dir, nodes(1, 1));
-    wait_waiting(1); /* for the holder now */
-    assert_true(contender_is_busy(last));
-    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
-    give_back(holder);
-    takes_its_turn(last);
-}
-
-TEST_ALL(a_cancelled_wait_leaves_nothing_and_later_ones_work)
+TEST_ALL(a_cancelled_wait_leaves_nothing_and_breaks_no_chain)
 {
     struct contender *holder = one_that_holds(theirs);
     struct contender *c = one_that_waits(ours);
     struct contender *same = contender_of(c->lock);
-    struct contender *bystander = one_of(ours);
+    struct contender *others[] = { one_of(theirs), one_of(ours) };
 
     let_wait(same);
-    let_wait(bystander);
+    let_wait(others[0]);
+    let_wait(others[1]);
     ok(recipe->cancel(c->lock));
     assert_int_equal(contender_rc(c), ZKR_ECANCELED);
     assert_int_equal(contender_rc(same), ZKR_ECANCELED);
-    wait_children(dir, nodes(1, 1));
-    assert_true(contender_is_busy(bystander));
-    give_back(holder);
-    takes_its_turn(bystander);
+    wait_children(dir, nodes(1, 2));
+    wait_waiting(2); /* the first one for the holder now */
+    assert_true(contender_is_busy(others[0]));
+    assert_true(contender_is_busy(others[1]));
+    assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
+    take_turns(holder, others, 2);
     ok(recipe->cancel(c->lock)); /* nobody waits */
     hold(c);
     ok(recipe->cancel(c->lock)); /* it does not wait any more */
@@ -221,4 +196,63 @@ TEST_ALL(closing_the_session_ends_waits_and_grants)
     succeeds(next);
     assert_int_equal(count_children(dir), 1);
     give_back(next);
+}
+
+/* -- claims: waits without a thread ---------------------------------------- */
+
+TEST_OF(claims_are_granted_one_after_the_other, .for_those = ASYNC)
+{
+    enum { N = 20 };
+    void *lock = new_lock(ours);
+    struct recorder *r = new_recorder();
+    int64_t last = 0;
+    uint64_t handoff = 0;
+
+    for (int i = 0; i < N; i++)
+        ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
+    for (size_t i = 0; i < N; i++) {
+        AUTO(grant) g = recorded_grant(r, i);
+        assert_int_equal(recorder_count(r), i + 1);
+        assert_int_equal(zkr_grant_check(g), ZKR_OK);
+        /* Those of one node have one token, and a count. */
+        assert_true(zkr_grant_token(g) > last ||
+                    (has(SHARES) && zkr_grant_token(g) == last &&
+                     zkr_grant_handoff(g) == handoff + 1));
+        last = zkr_grant_token(g);
+        handoff = zkr_grant_handoff(g);
+        ok(zkr_grant_release_async(g, NULL, NULL));
+    }
+    if (!has(SHARES)) /* else its node stays */
+        wait_children(dir, 0);
+}
+
+TEST_OF(a_claim_times_out_or_is_cancelled, .for_those = ASYNC)
+{
+    struct contender *holder = one_that_holds(theirs);
+    void *lock = new_lock(ours);
+    struct recorder *waits = new_recorder();
+    struct recorder *tries = new_recorder();
+    struct recorder *r = new_recorder();
+    zkr_request *request = NULL;
+
+    ok(recipe->acquire_async(lock, 100, record_acquire, waits, NULL));
+    ok(recipe->acquire_async(lock, 0, record_acquire, tries, NULL));
+    assert_int_equal(recorded(tries, 0), ZKR_EBUSY);
+    assert_int_equal(recorded(waits, 0), ZKR_ETIMEDOUT);
+    wait_children(dir, 1);
+    ok(recipe->acquire_async(lock, -1, record_acquire, r, &request));
+    wait_waiting(1);
+    ok(zkr_request_cancel(request));
+    ok(zkr_request_cancel(request));
+    zkr_request_free(request);
+    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
+    wait_children(dir, 1);
+    give_back(holder);
+    /* A cancel ends one attempt, not the next (kazoo's poison). */
+    ok(recipe->acquire_async(lock, -1, record_acquire, r, NULL));
+    assert_int_equal(recorded(r, 1), ZKR_OK);
+    assert_int_equal(recorder_count(r), 2);
+    zkr_grant_free(recorded_grant(r, 1));
+    if (!has(SHARES))
+        wait_children(dir, 0);
 }
