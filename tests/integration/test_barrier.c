@@ -71,16 +71,12 @@ static void both(int (*call)(void *), zkr_double_barrier *a,
 
 /* -- the barrier ----------------------------------------------------------- */
 
-TEST(without_a_barrier_nobody_waits)
+TEST(all_wait_while_there_is_a_barrier)
 {
+    assert_string_equal(zkr_barrier_path(barrier), path);
     ok(zkr_barrier_wait(barrier, SOON_MS));
     ok(zkr_barrier_wait(barrier, 0));
     ok(zkr_barrier_remove(barrier, 0));
-    assert_string_equal(zkr_barrier_path(barrier), path);
-}
-
-TEST(all_wait_until_it_is_removed)
-{
     ok(zkr_barrier_set(barrier, SOON_MS));
     ok(zkr_barrier_set(barrier, 0));
     assert_int_equal(stat_of(path).ephemeralOwner, 0);
@@ -123,7 +119,7 @@ TEST(a_wait_ends_at_its_deadline_and_leaves_no_watch)
 }
 
 /* A wake-up says only that something has happened. */
-TEST(a_wake_up_lets_nobody_pass)
+TEST(a_wake_up_or_a_restart_lets_nobody_pass)
 {
     ok(zkr_barrier_set(barrier, SOON_MS));
     call_start(&caller, call_wait, barrier);
@@ -133,6 +129,13 @@ TEST(a_wake_up_lets_nobody_pass)
         connect_again(proxy, s);
         wait_watches(1);
         assert_int_equal(admin_set(admin, path, "changed"), ZOK);
+        settle(s);
+        assert_false(call_is_done(&caller));
+        wait_watches(1);
+        server_kill9(the_server);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
         settle(s);
         assert_false(call_is_done(&caller));
         expire_and_wait(s);
@@ -157,33 +160,6 @@ TEST(a_removal_in_between_is_seen)
         proxy_heal(proxy);
         assert_int_equal(call_join(&caller), ZKR_OK);
     }
-}
-
-TEST(a_server_that_restarts_lets_nobody_pass)
-{
-    ok(zkr_barrier_set(barrier, SOON_MS));
-    call_start(&caller, call_wait, barrier);
-    for (int time = 0; time < TWICE; time++) {
-        wait_watches(1);
-        server_kill9(the_server);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
-        restart_server();
-        wait_session_state(s, ZKR_SESSION_RECONNECTED);
-        settle(s);
-        assert_false(call_is_done(&caller));
-    }
-    ok(zkr_barrier_remove(barrier, SOON_MS));
-    assert_int_equal(call_join(&caller), ZKR_OK);
-}
-
-TEST(the_end_of_the_session_ends_a_wait)
-{
-    ok(zkr_barrier_set(barrier, SOON_MS));
-    call_start(&caller, call_wait, barrier);
-    wait_watches(1);
-    (void)zkr_session_close(s);
-    assert_int_equal(call_join(&caller), ZKR_ECLOSED);
-    s = NULL;
 }
 
 /* Nobody can see afterwards that a node is a container. */
@@ -361,38 +337,33 @@ TEST(a_member_without_a_node_does_not_enter)
     assert_int_equal(call_join(&callers[0]), ZKR_OK);
 }
 
-TEST(a_member_that_loses_its_session_inside_is_told_when_it_leaves)
-{
-    AUTO(double_barrier) member = new_member_of(s, 2);
-    AUTO(double_barrier) second = new_member_of(theirs, 2);
-
-    for (int time = 0; time < TWICE; time++) {
-        both(call_enter, member, second);
-        expire_and_wait(s);
-        call_start(&caller, call_leave, member);
-        wait_watches(1);
-        assert_false(call_is_done(&caller)); /* the other one is inside */
-        ok(zkr_double_barrier_leave(second, SOON_MS));
-        assert_int_equal(call_join(&caller), ZKR_ELOST);
-        assert_int_equal(count_children(path), 0);
-    }
-}
-
-TEST(a_member_that_dies_inside_has_left)
+/* Its own session ends before it leaves, or that of the other one while it
+ * leaves. */
+TEST(a_member_that_loses_its_session_inside_has_left)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);
 
-    for (int time = 0; time < TWICE; time++) {
+    for (int time = 0; time < 2 * TWICE; time++) {
+        bool is_own = time % 2 == 0;
         AUTO(session) other = open_session();
         AUTO(double_barrier) second = new_member_of(other, 2);
 
         both(call_enter, member, second);
+        if (is_own)
+            expire_and_wait(s);
         call_start(&caller, call_leave, member);
         wait_watches(1);
-        assert_false(call_is_done(&caller));
-        expire(other);
-        assert_int_equal(call_join(&caller), ZKR_OK);
-        assert_int_equal(zkr_double_barrier_leave(second, SOON_MS), ZKR_ELOST);
+        assert_false(call_is_done(&caller)); /* the other one is inside */
+        if (is_own) {
+            ok(zkr_double_barrier_leave(second, SOON_MS));
+            assert_int_equal(call_join(&caller), ZKR_ELOST);
+        } else {
+            expire(other);
+            assert_int_equal(call_join(&caller), ZKR_OK);
+            assert_int_equal(zkr_double_barrier_leave(second, SOON_MS),
+                             ZKR_ELOST);
+        }
+        assert_int_equal(count_children(path), 0);
     }
 }
 
@@ -436,7 +407,6 @@ TEST(a_member_that_enters_again_is_not_waited_for)
 {
     AUTO(double_barrier) quick = new_member_of(theirs, 2);
     AUTO(double_barrier) slow = new_member_of(s, 2);
-    struct caller first, second;
 
     both(call_enter, quick, slow);
     while (!is_lowest(theirs)) {
@@ -444,18 +414,18 @@ TEST(a_member_that_enters_again_is_not_waited_for)
         both(call_enter, quick, slow);
     }
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REQUEST);
-    call_start(&first, call_leave, quick);
+    call_start(&callers[0], call_leave, quick);
     wait_watches(1);
-    call_start(&second, call_leave, slow);
-    assert_int_equal(call_join(&first), ZKR_OK);
+    call_start(&callers[1], call_leave, slow);
+    assert_int_equal(call_join(&callers[0]), ZKR_OK);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    call_start(&first, call_enter, quick);
+    call_start(&callers[0], call_enter, quick);
     wait_children(path, 1);
-    assert_false(call_is_done(&second));
+    assert_false(call_is_done(&callers[1]));
     proxy_release(proxy);
-    assert_int_equal(call_join(&second), ZKR_OK);
+    assert_int_equal(call_join(&callers[1]), ZKR_OK);
     ok(zkr_double_barrier_enter(slow, SOON_MS));
-    assert_int_equal(call_join(&first), ZKR_OK);
+    assert_int_equal(call_join(&callers[0]), ZKR_OK);
     both(call_leave, quick, slow);
 }
 
@@ -708,14 +678,18 @@ TEST(members_meet_while_servers_and_sessions_end)
         zkr_double_barrier_free(members[i]);
 }
 
-TEST(the_end_of_the_session_ends_an_entry)
+TEST(the_end_of_the_session_ends_waits_and_entries)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);
 
-    call_start(&caller, call_enter, member);
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    call_start(&callers[0], call_wait, barrier);
     wait_watches(1);
+    call_start(&callers[1], call_enter, member);
+    wait_watches(2);
     (void)zkr_session_close(s);
-    assert_int_equal(call_join(&caller), ZKR_ECLOSED);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(call_join(&callers[i]), ZKR_ECLOSED);
     s = NULL;
 }
 

@@ -116,14 +116,6 @@ TEST(refusals_of_the_servers_are_told_apart)
     assert_null(reply);
 }
 
-TEST(the_largest_data_are_taken)
-{
-    static char much[ZKR_DATA_MAX];
-
-    ok(zkr_session_create(s, in_dir("much"), much, sizeof(much), NULL, SOON_MS,
-                          NULL));
-}
-
 /* -- kinds of nodes -------------------------------------------------------- */
 
 static void of_mode(enum zkr_create_mode mode, int64_t ttl_ms, const char *name,

@@ -129,16 +129,18 @@ TEST(all_that_a_session_creates_has_its_acl)
 /* CURATOR-678: its delete fails, and the next acquire waits for that node. */
 TEST(released_without_a_connection_it_is_acquired_again)
 {
+    AUTO(recorder) r = recorder_new();
+
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *g = NULL;
-        struct waiter again;
 
         ok(modes[i](lock, SOON_MS, &g));
         disconnect(proxy, s);
-        ok(zkr_grant_release_async(g, NULL, NULL));
+        ok(zkr_grant_release_async(g, record_release, r));
         zkr_grant_free(g);
-        waiter_start_by(&again, by_writing, lock, SOON_MS);
+        struct waiter again = WAITER(start_by, by_writing, lock, SOON_MS);
         proxy_heal(proxy);
+        ok(recorded(r, i));
         release(granted(&again));
         assert_int_equal(count_children(dir), 0);
     }
