@@ -158,21 +158,6 @@ void wait_verified(zkr_grant *g)
     ok(rc);
 }
 
-int by_mutex(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_mutex_acquire(lock, timeout_ms, ret_grant);
-}
-
-int by_reading(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_rwlock_acquire_read(lock, timeout_ms, ret_grant);
-}
-
-int by_writing(zkr_lockable *lock, int64_t timeout_ms, zkr_grant **ret_grant)
-{
-    return zkr_rwlock_acquire_write(lock, timeout_ms, ret_grant);
-}
-
 /* It is not on the stack of a test, because a test that fails leaves its
  * threads behind. */
 struct waiting {

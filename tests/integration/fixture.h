@@ -97,7 +97,9 @@ void wait_verified(zkr_grant *g);
 /* A way to acquire: one of these. `lock` is what its name says. */
 typedef int acquire_call(zkr_lockable *lock, int64_t timeout_ms,
                          zkr_grant **ret_grant);
-acquire_call by_mutex, by_reading, by_writing;
+#define by_mutex   zkr_mutex_acquire
+#define by_reading zkr_rwlock_acquire_read
+#define by_writing zkr_rwlock_acquire_write
 
 /* A thread that acquires; the outcome is here after waiter_join(). */
 struct waiter {

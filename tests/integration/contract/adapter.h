@@ -23,7 +23,8 @@ enum trait {
     TRIES_WRITE = 1u << 10, /* a try makes a node */
 };
 
-/* One recipe. `lock` is its handle, also NULL where the recipe allows it. */
+/* One recipe. `lock` is its handle, or what it takes for one; also NULL where
+ * the recipe allows it. */
 struct adapter {
     const char *name;
     unsigned traits;
@@ -32,16 +33,18 @@ struct adapter {
     uint32_t retain_ms;
     uint32_t retain_max;
     int (*make)(zkr_session *s, const char *path,
-                const struct zkr_lockable_opts *opts, void **ret_lock);
-    void (*free)(void *lock);
-    int (*acquire)(void *lock, int64_t timeout_ms, zkr_grant **ret_grant);
-    int (*acquire_async)(void *lock, int64_t timeout_ms, zkr_acquire_fn fn,
-                         void *user, zkr_request **ret_request);
-    int (*cancel)(void *lock);
+                const struct zkr_lockable_opts *opts, zkr_lockable **ret_lock);
+    void (*free)(zkr_lockable *lock);
+    int (*acquire)(zkr_lockable *lock, int64_t timeout_ms,
+                   zkr_grant **ret_grant);
+    int (*acquire_async)(zkr_lockable *lock, int64_t timeout_ms,
+                         zkr_acquire_fn fn, void *user,
+                         zkr_request **ret_request);
+    int (*cancel)(zkr_lockable *lock);
     /* Give back one acquire. The grant stays readable until it is forgotten,
      * unless the recipe owns it. */
-    int (*release)(void *lock, zkr_grant *grant);
-    void (*forget)(void *lock, zkr_grant *grant);
+    int (*release)(zkr_lockable *lock, zkr_grant *grant);
+    void (*forget)(zkr_lockable *lock, zkr_grant *grant);
 };
 
 extern const struct adapter adapters[];

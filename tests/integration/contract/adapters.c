@@ -4,20 +4,12 @@
 
 /* -- how each is made ----------------------------------------------------- */
 
-#define MAKES(noun, ...)                                                       \
-    static int noun##_make(zkr_session *s, const char *path,                   \
-                           const struct zkr_lockable_opts *opts,               \
-                           void **ret_lock)                                    \
-    {                                                                          \
-        return zkr_##noun##_new(s, path, __VA_ARGS__,                          \
-                                (zkr_##noun **)ret_lock);                      \
-    }
-
-MAKES(mutex, opts)
-MAKES(reentrant_mutex, opts)
-MAKES(rwlock, opts)
-MAKES(unfair_mutex, opts)
-MAKES(semaphore, 1, opts)
+static int semaphore_make(zkr_session *s, const char *path,
+                          const struct zkr_lockable_opts *opts,
+                          zkr_lockable **ret_lock)
+{
+    return zkr_semaphore_new(s, path, 1, opts, ret_lock);
+}
 
 /* What belongs to a lock here: the mutex of a multi-lock, which is freed after
  * it, or a participant of an election. */
@@ -67,7 +59,7 @@ static struct belonging *take(const void *what)
     return b;
 }
 
-static void lockable_free(void *lock)
+static void lockable_free(zkr_lockable *lock)
 {
     struct belonging *b = lock == NULL ? NULL : take(lock);
 
@@ -79,9 +71,9 @@ static void lockable_free(void *lock)
 
 static int multi_lock_make(zkr_session *s, const char *path,
                            const struct zkr_lockable_opts *opts,
-                           void **ret_lock)
+                           zkr_lockable **ret_lock)
 {
-    int rc = zkr_multi_lock_new(s, opts, (zkr_multi_lock **)ret_lock);
+    int rc = zkr_multi_lock_new(s, opts, ret_lock);
 
     if (rc != ZKR_OK)
         return rc;
@@ -95,13 +87,13 @@ static int multi_lock_make(zkr_session *s, const char *path,
 
 /* -- the calls, which are the same for all -------------------------------- */
 
-static int lockable_acquire(void *lock, int64_t timeout_ms,
+static int lockable_acquire(zkr_lockable *lock, int64_t timeout_ms,
                             zkr_grant **ret_grant)
 {
     return zkr_lockable_acquire(lock, NULL, timeout_ms, ret_grant);
 }
 
-static int lockable_acquire_async(void *lock, int64_t timeout_ms,
+static int lockable_acquire_async(zkr_lockable *lock, int64_t timeout_ms,
                                   zkr_acquire_fn fn, void *user,
                                   zkr_request **ret_request)
 {
@@ -109,40 +101,35 @@ static int lockable_acquire_async(void *lock, int64_t timeout_ms,
                                       ret_request);
 }
 
-static int lockable_cancel(void *lock)
-{
-    return zkr_lockable_cancel(lock);
-}
-
-static int grant_release(void *lock, zkr_grant *grant)
+static int grant_release(zkr_lockable *lock, zkr_grant *grant)
 {
     return zkr_grant_release(grant);
 }
 
 /* The lock goes back to the others with the release, as if it did not stay. */
-static int shared_release(void *lock, zkr_grant *grant)
+static int shared_release(zkr_lockable *lock, zkr_grant *grant)
 {
     (void)zkr_lockable_give_back(lock);
     return zkr_grant_release(grant);
 }
 
-static void grant_forget(void *lock, zkr_grant *grant)
+static void grant_forget(zkr_lockable *lock, zkr_grant *grant)
 {
     zkr_grant_free(grant);
 }
 
-static int own_release(void *lock, zkr_grant *grant)
+static int own_release(zkr_lockable *lock, zkr_grant *grant)
 {
     return zkr_reentrant_mutex_release(lock);
 }
 
-static int own_shared_release(void *lock, zkr_grant *grant)
+static int own_shared_release(zkr_lockable *lock, zkr_grant *grant)
 {
     (void)zkr_lockable_give_back(lock);
     return own_release(lock, grant);
 }
 
-static void own_forget(void *lock, zkr_grant *grant)
+static void own_forget(zkr_lockable *lock, zkr_grant *grant)
 {
 }
 
@@ -158,7 +145,7 @@ struct election {
 
 static int leadership_make(zkr_session *s, const char *path,
                            const struct zkr_lockable_opts *opts,
-                           void **ret_lock)
+                           zkr_lockable **ret_lock)
 {
     struct election *e = calloc(1, sizeof(*e));
 
@@ -166,12 +153,12 @@ static int leadership_make(zkr_session *s, const char *path,
     e->session = s;
     e->flags = opts->flags;
     (void)snprintf(e->path, sizeof(e->path), "%s", path);
-    *ret_lock = e;
+    *ret_lock = (void *)e;
     return ZKR_OK;
 }
 
 /* A participant that waits belongs to the thread that waits for it. */
-static void leadership_free(void *lock)
+static void leadership_free(zkr_lockable *lock)
 {
     struct belonging *p;
 
@@ -187,10 +174,10 @@ static void leadership_free(void *lock)
     free(lock);
 }
 
-static int leadership_acquire(void *lock, int64_t timeout_ms,
+static int leadership_acquire(zkr_lockable *lock, int64_t timeout_ms,
                               zkr_grant **ret_grant)
 {
-    const struct election *e = lock;
+    const struct election *e = (const void *)lock;
     zkr_grant *grant = NULL;
 
     if (e == NULL)
@@ -222,7 +209,7 @@ static int leadership_acquire(void *lock, int64_t timeout_ms,
     return rc;
 }
 
-static int leadership_cancel(void *lock)
+static int leadership_cancel(zkr_lockable *lock)
 {
     if (lock == NULL)
         return ZKR_EINVAL;
@@ -236,7 +223,7 @@ static int leadership_cancel(void *lock)
 }
 
 /* After a loss a campaign is left, so the grant tells of the loss. */
-static int leadership_release(void *lock, zkr_grant *grant)
+static int leadership_release(zkr_lockable *lock, zkr_grant *grant)
 {
     struct belonging *p = grant == NULL ? NULL : take(grant);
 
@@ -250,7 +237,7 @@ static int leadership_release(void *lock, zkr_grant *grant)
 }
 
 /* That of a participant is freed with it. */
-static void leadership_forget(void *lock, zkr_grant *grant)
+static void leadership_forget(zkr_lockable *lock, zkr_grant *grant)
 {
     struct belonging *p = grant == NULL ? NULL : take(grant);
 
@@ -262,9 +249,9 @@ static void leadership_forget(void *lock, zkr_grant *grant)
 
 /* -- all of them ----------------------------------------------------------- */
 
-#define CALLS(noun)                                                            \
-    .make = noun##_make, .free = lockable_free, .acquire = lockable_acquire,   \
-    .cancel = lockable_cancel
+#define CALLS(makes)                                                           \
+    .make = makes, .free = lockable_free, .acquire = lockable_acquire,         \
+    .cancel = zkr_lockable_cancel
 #define GRANTS                                                                 \
     .acquire_async = lockable_acquire_async, .release = grant_release,         \
     .forget = grant_forget
@@ -284,35 +271,35 @@ static void leadership_forget(void *lock, zkr_grant *grant)
 
 /* clang-format off */
 const struct adapter adapters[] = {
-    { .name = "mutex", .traits = FAIR | QUEUES, CALLS(mutex), GRANTS },
+    { .name = "mutex", .traits = FAIR | QUEUES, CALLS(zkr_mutex_new), GRANTS },
     { .name = "mutex in kazoo layout", .traits = FAIR | QUEUES,
-      .flags = ZKR_KAZOO_LAYOUT, CALLS(mutex), GRANTS },
+      .flags = ZKR_KAZOO_LAYOUT, CALLS(zkr_mutex_new), GRANTS },
     { .name = "reentrant mutex", .traits = FAIR | QUEUES | OWNED | KEEPS_GRANTS,
-      CALLS(reentrant_mutex), OWN_GRANTS },
-    { .name = "write lock", .traits = FAIR | QUEUES, CALLS(rwlock), GRANTS },
+      CALLS(zkr_reentrant_mutex_new), OWN_GRANTS },
+    { .name = "write lock", .traits = FAIR | QUEUES, CALLS(zkr_rwlock_new), GRANTS },
     { .name = "write lock in kazoo layout", .traits = FAIR | QUEUES,
-      .flags = ZKR_KAZOO_LAYOUT, CALLS(rwlock), GRANTS },
+      .flags = ZKR_KAZOO_LAYOUT, CALLS(zkr_rwlock_new), GRANTS },
     { .name = "reentrant write lock", .traits = FAIR | QUEUES | OWNED,
-      .flags = ZKR_REENTRANT, CALLS(rwlock), GRANTS },
+      .flags = ZKR_REENTRANT, CALLS(zkr_rwlock_new), GRANTS },
     { .name = "mutex that stays", .traits = FAIR | QUEUES | STAYS,
-      CALLS(mutex), STAYING, GRANTS },
+      CALLS(zkr_mutex_new), STAYING, GRANTS },
     { .name = "mutex that yields", .traits = FAIR | QUEUES | SHARES,
-      CALLS(mutex), STAYING, SHARED_GRANTS },
+      CALLS(zkr_mutex_new), STAYING, SHARED_GRANTS },
     { .name = "reentrant mutex that stays",
       .traits = FAIR | QUEUES | OWNED | KEEPS_GRANTS | STAYS,
-      CALLS(reentrant_mutex), STAYING, OWN_GRANTS },
+      CALLS(zkr_reentrant_mutex_new), STAYING, OWN_GRANTS },
     { .name = "reentrant mutex that yields",
       .traits = FAIR | QUEUES | OWNED | KEEPS_GRANTS | SHARES,
-      CALLS(reentrant_mutex), STAYING, OWN_SHARED_GRANTS },
+      CALLS(zkr_reentrant_mutex_new), STAYING, OWN_SHARED_GRANTS },
     { .name = "write lock that stays", .traits = FAIR | QUEUES | STAYS,
-      CALLS(rwlock), STAYING, GRANTS },
+      CALLS(zkr_rwlock_new), STAYING, GRANTS },
     { .name = "write lock that yields", .traits = FAIR | QUEUES | SHARES,
-      CALLS(rwlock), STAYING, SHARED_GRANTS },
-    { .name = "unfair mutex", CALLS(unfair_mutex), GRANTS },
+      CALLS(zkr_rwlock_new), STAYING, SHARED_GRANTS },
+    { .name = "unfair mutex", CALLS(zkr_unfair_mutex_new), GRANTS },
     { .name = "semaphore of one", .traits = FAIR | QUEUES | TURNS | TRIES_WRITE,
-      .below = "/leases", CALLS(semaphore), GRANTS },
+      .below = "/leases", CALLS(semaphore_make), GRANTS },
     { .name = "multi-lock of a mutex", .traits = FAIR | QUEUES,
-      CALLS(multi_lock), GRANTS },
+      CALLS(multi_lock_make), GRANTS },
     { .name = "leadership", LEADERSHIP },
     { .name = "leadership in kazoo layout", .flags = ZKR_KAZOO_LAYOUT,
       LEADERSHIP },
@@ -330,5 +317,5 @@ int adapter_make(const struct adapter *recipe, zkr_session *s, const char *path,
                         OPTS(lockable, .flags = recipe->flags | flags,
                              .retain_ms = recipe->retain_ms,
                              .retain_max = recipe->retain_max),
-                        ret_lock);
+                        (zkr_lockable **)ret_lock);
 }

@@ -8,8 +8,11 @@
  * that a test puts there. */
 #include "stage.h"
 
+#include <limits.h>
+
+#include "lock/claim.h"
+#include "lock/cohort.h"
 #include "lock/locks.h"
-#include "session/session.h"
 
 enum { MAX_THINGS = 64 };
 
@@ -20,6 +23,149 @@ zkr_session *ours;
 zkr_session *theirs;
 char path[64];
 char dir[80];
+
+/* -- contenders: threads that acquire and release on command --------------- */
+
+enum { ACQUIRE, RELEASE, FORGET, STOP };
+
+static int carry_out(struct contender *c, int command)
+{
+    zkr_grant *grant = NULL;
+    int rc = ZKR_OK;
+
+    if (command == RELEASE)
+        return recipe->release(c->lock, c->target);
+    if (command == ACQUIRE)
+        rc = recipe->acquire(c->lock, c->timeout_ms, &grant);
+    else if (c->grant != NULL)
+        recipe->forget(c->lock, c->grant);
+    if (rc == ZKR_OK) /* a failed acquire leaves the grant that it has */
+        c->grant = grant;
+    return rc;
+}
+
+static void *contender_main(void *arg)
+{
+    struct contender *c = arg;
+    int command = ACQUIRE;
+
+    for (size_t i = 0; command != STOP; i++) {
+        (void)recorder_wait(c->commands, i + 1, INT_MAX);
+        (void)recorder_get(c->commands, i, &command, NULL);
+        int64_t start = now_ms();
+        int rc = carry_out(c, command);
+        if (rc != ZKR_OK)
+            PRINT(c->detail, "%s", zkr_error_detail());
+        recorder_add(c->outcomes, rc, now_ms() - start);
+    }
+    return NULL;
+}
+
+static void ask(struct contender *c, int command)
+{
+    recorder_add(c->commands, command, 0);
+}
+
+static struct contender *contender_start(void *lock)
+{
+    struct contender *c = calloc(1, sizeof(*c));
+
+    assert_non_null(c);
+    c->lock = lock;
+    c->commands = recorder_new();
+    c->outcomes = recorder_new();
+    c->thread = thread_start(contender_main, c);
+    return c;
+}
+
+static bool await_idle(struct contender *c)
+{
+    return recorder_wait(c->outcomes, recorder_count(c->commands), SOON_MS);
+}
+
+/* Forgets its grant, and frees the contender. */
+static void contender_stop(struct contender *c)
+{
+    (void)await_idle(c);
+    ask(c, STOP);
+    (void)pthread_join(c->thread, NULL);
+    recorder_free(c->commands);
+    recorder_free(c->outcomes);
+    free(c);
+}
+
+void contender_acquire(struct contender *c, int64_t timeout_ms)
+{
+    c->timeout_ms = timeout_ms;
+    ask(c, ACQUIRE);
+}
+
+void contender_release(struct contender *c, zkr_grant *grant)
+{
+    c->target = grant;
+    ask(c, RELEASE);
+}
+
+void contender_forget(struct contender *c)
+{
+    ask(c, FORGET);
+    (void)contender_rc(c);
+}
+
+bool contender_is_busy(struct contender *c)
+{
+    return recorder_count(c->outcomes) < recorder_count(c->commands);
+}
+
+int contender_rc(struct contender *c)
+{
+    if (!await_idle(c))
+        fail_msg("a contender hangs");
+    (void)recorder_get(c->outcomes, recorder_count(c->commands) - 1, &c->rc,
+                       &c->took_ms);
+    return c->rc;
+}
+
+static bool waits(const struct zkr__claim *c)
+{
+    const struct zkr__line *line = c->lock->line;
+    bool watches = c->wait.watch != NULL && c->wait.get.where == ZKR__OP_IDLE;
+    bool shares = line->watched && line->list.where == ZKR__OP_IDLE &&
+                  !zkr__list_empty(&c->place.ask);
+
+    return c->sm.state == ZKR__CLAIM_WAITING &&
+           (watches || shares || c->place.behind);
+}
+
+/* A member of a cohort waits for another member, or its delegate waits. */
+static bool is_waiting(const struct zkr__claim *c)
+{
+    const struct zkr__claim *d =
+        c->role == &zkr__member ? c->lock->cohort->delegate : NULL;
+
+    if (strcmp(c->lock->path, path) != 0 || c->role == &zkr__delegate)
+        return false;
+    if (d == NULL)
+        return waits(c);
+    return c->sm.state == ZKR__CLAIM_WAITING &&
+           (d->sm.state == ZKR__CLAIM_HELD || waits(d));
+}
+
+static size_t count_waiting_of(zkr_session *s)
+{
+    size_t count = 0;
+
+    zkr__session_lock(s);
+    if (s->observer != NULL) { /* the session has, or had, a lock */
+        const struct zkr__list *claims = &zkr__locks_of(s)->claims;
+        for (const struct zkr__list *l = claims->next; l != claims; l = l->next)
+            count += is_waiting(ZKR__CONTAINER(l, struct zkr__claim, link));
+    }
+    zkr__session_unlock(s);
+    return count;
+}
+
+/* -- the stage ------------------------------------------------------------ */
 
 /* The objects that a test has made; the teardown frees them. In the second
  * round a test is given them again, in the order of the first. */
@@ -168,7 +314,7 @@ bool has(unsigned trait)
     return ((recipe->traits | async) & trait) == trait;
 }
 
-/* Steps of the contenders */
+/* -- steps of the contenders ---------------------------------------------- */
 
 void succeeds(struct contender *c)
 {
@@ -264,20 +410,20 @@ void keeps_place(char *place, size_t n)
     free(place);
 }
 
-static size_t waiting(void)
+size_t count_waiting(void)
 {
-    return count_waiting(ours) + count_waiting(theirs);
+    return count_waiting_of(ours) + count_waiting_of(theirs);
 }
 
 void wait_waiting(size_t count)
 {
-    if (!COMES(waiting() == count, SOON_MS))
-        fail_msg("%zu wait, not %zu", waiting(), count);
+    if (!COMES(count_waiting() == count, SOON_MS))
+        fail_msg("%zu wait, not %zu", count_waiting(), count);
 }
 
 void let_wait(struct contender *c)
 {
-    size_t before = waiting();
+    size_t before = count_waiting();
 
     contender_acquire(c, -1);
     wait_waiting(before + 1);

@@ -32,10 +32,6 @@ struct contender {
     struct recorder *outcomes; /* of each; they hand over what is above */
 };
 
-struct contender *contender_start(void *lock);
-/* Forgets its grant, and frees the contender. */
-void contender_stop(struct contender *c);
-
 /* Begin; contender_rc() waits for the outcome. */
 void contender_acquire(struct contender *c, int64_t timeout_ms);
 /* Begin to release or free a grant, its own or that of another contender. */
@@ -45,9 +41,6 @@ void contender_forget(struct contender *c);
 bool contender_is_busy(struct contender *c);
 /* Wait for the outcome; fails the test when it does not come soon. */
 int contender_rc(struct contender *c);
-
-/* Returns how many claims at `path` have set their watch, and wait. */
-size_t count_waiting(zkr_session *s);
 
 /* A test of one promise of the contract. */
 struct statement {
@@ -120,9 +113,11 @@ void takes_its_turn(struct contender *c);
 void take_turns(struct contender *holder, struct contender **waiting,
                 size_t count);
 
+/* Returns how many claims at `path` have set their watch, and wait. */
+size_t count_waiting(void);
+void wait_waiting(size_t count);
 /* Returns when it has its place in the queue and its watch. */
 void let_wait(struct contender *c);
-void wait_waiting(size_t count);
 
 /* It waits for GIVE_UP_MS, and not much longer. */
 void gives_up_in_time(struct contender *c);

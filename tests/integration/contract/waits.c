@@ -109,7 +109,7 @@ static bool gives_up_at(struct contender *c, int n, enum proxy_action action)
     proxy_rule(proxy, PROXY_ANY, n, action);
     contender_acquire(c, -1);
     while (!waits && !proxy_rule_done(proxy)) {
-        waits = count_waiting(ours) == 1;
+        waits = count_waiting() == 1;
         (void)poll(NULL, 0, 1);
     }
     gives_up(c); /* it is told at once */
