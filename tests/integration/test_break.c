@@ -4,34 +4,24 @@
 
 FIXTURE(onlooker_setup, onlooker_teardown)
 
+/* Of the next holder the name is the same. */
 TEST(another_token_breaks_nothing)
 {
-    AUTO(held) g = acquire(m);
-    int64_t token = zkr_grant_token(g);
-
-    assert_int_equal(zkr_participants_break(s, zkr_grant_node(g), token + 1, 0),
-                     ZKR_ENOTHELD);
-    assert_int_equal(zkr_participants_break(s, zkr_grant_node(g), token - 1, 0),
-                     ZKR_ENOTHELD);
-    assert_has(zkr_error_detail(), zkr_grant_node(g));
-    wait_verified(g);
-}
-
-/* The name is the same, the holder is another. */
-TEST(the_next_holder_of_an_unfair_mutex_is_not_meant)
-{
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
+    const char *node = in_dir("holder");
     AUTO(grant) g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
     int64_t token = zkr_grant_token(g);
 
-    release(g);
-    assert_int_equal(zkr_participants_break(s, in_dir("holder"), token, 0),
-                     ZNONODE);
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    assert_int_equal(zkr_participants_break(s, in_dir("holder"), token, 0),
+    assert_int_equal(zkr_participants_break(s, node, token + 1, 0),
                      ZKR_ENOTHELD);
+    tells(zkr_participants_break(s, node, token - 1, 0), ZKR_ENOTHELD, node);
     wait_verified(g);
-    ok(zkr_participants_break(s, in_dir("holder"), zkr_grant_token(g), 0));
+    release(g);
+    assert_int_equal(zkr_participants_break(s, node, token, 0), ZNONODE);
+    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
+    assert_int_equal(zkr_participants_break(s, node, token, 0), ZKR_ENOTHELD);
+    wait_verified(g);
+    ok(zkr_participants_break(s, node, zkr_grant_token(g), 0));
     wait_grant_state(g, ZKR_GRANT_LOST);
 }
 

@@ -39,40 +39,33 @@ TEST(directories_come_and_go_under_the_locks)
     release(acquire(m));
 }
 
-TEST(persistent_parents_stay)
-{
-    AUTO(session) s = open_session();
-    AUTO(mutex) other = new_mutex(s, "/containers/lock");
-
-    AUTO(mutex) m = NEW(mutex, s, "/persistent/lock",
-                        OPTS(lockable, .flags = ZKR_PERSISTENT_PARENTS));
-    release(acquire(m));
-    release(acquire(other));
-    AWAIT(admin_exists(admin, "/containers", NULL) == ZNONODE);
-    assert_int_equal(admin_exists(admin, "/persistent/lock", NULL), ZOK);
-}
-
 /* kazoo cannot cope with a directory that vanishes. */
-TEST(the_flags_of_a_read_write_lock_make_them_persistent)
+TEST(flags_make_the_parents_of_a_lock_persistent)
 {
     static const struct {
         const char *path;
         uint32_t flags;
     } locks[] = {
-        { "/rw/persistent", ZKR_PERSISTENT_PARENTS },
-        { "/rw/kazoo", ZKR_KAZOO_LAYOUT },
-        { "/rw/container", 0 },
+        { "/parents/persistent", ZKR_PERSISTENT_PARENTS },
+        { "/parents/kazoo", ZKR_KAZOO_LAYOUT },
+        { "/parents/container", 0 },
+        { "/persistent/mutex", ZKR_PERSISTENT_PARENTS },
+        { "/containers/mutex", 0 },
     };
     AUTO(session) s = open_session();
 
-    for (size_t i = 0; i < 3; i++) {
-        AUTO(rwlock) lock = NEW(rwlock, s, locks[i].path,
-                                OPTS(lockable, .flags = locks[i].flags));
-        release(GRANT(rwlock_acquire_write, lock, SOON_MS));
+    for (size_t i = 0; i < COUNT(locks); i++) {
+        const struct zkr_lockable_opts *opts =
+            OPTS(lockable, .flags = locks[i].flags);
+        AUTO(mutex) lock = i < 3 ? NEW(rwlock, s, locks[i].path, opts)
+                                 : NEW(mutex, s, locks[i].path, opts);
+        release(GRANT(lockable_acquire, lock, NULL, SOON_MS));
     }
-    AWAIT(admin_exists(admin, "/rw/container", NULL) == ZNONODE);
-    assert_int_equal(admin_exists(admin, "/rw/persistent", NULL), ZOK);
-    assert_int_equal(admin_exists(admin, "/rw/kazoo", NULL), ZOK);
+    AWAIT(admin_exists(admin, "/parents/container", NULL) == ZNONODE);
+    AWAIT(admin_exists(admin, "/containers", NULL) == ZNONODE);
+    ok(admin_exists(admin, "/parents/persistent", NULL));
+    ok(admin_exists(admin, "/parents/kazoo", NULL));
+    ok(admin_exists(admin, "/persistent/mutex", NULL));
 }
 
 int main(void)

@@ -159,9 +159,8 @@ TEST(data_that_is_no_number_is_told)
         const char *len = textf("%zu bytes", strlen(bad[i]));
 
         assert_int_equal(admin_set(admin, path, bad[i]), ZOK);
-        assert_int_equal(zkr_counter_get(counter, SOON_MS, &value, NULL),
-                         ZKR_EDAMAGED);
-        assert_has(zkr_error_detail(), path);
+        tells(zkr_counter_get(counter, SOON_MS, &value, NULL), ZKR_EDAMAGED,
+              path);
         assert_has(zkr_error_detail(), len);
         assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
                          ZKR_EDAMAGED);
@@ -226,8 +225,7 @@ TEST(a_number_that_does_not_fit_is_not_written)
     int64_t found;
 
     ok(zkr_counter_set(counter, INT64_MAX - 1, ZKR_ANY_VERSION, SOON_MS));
-    assert_int_equal(zkr_counter_add(counter, 2, SOON_MS, NULL), ZKR_EOVERFLOW);
-    assert_has(zkr_error_detail(), path);
+    tells(zkr_counter_add(counter, 2, SOON_MS, NULL), ZKR_EOVERFLOW, path);
     assert_true(add(counter, 1) == INT64_MAX);
     assert_true(add(counter, INT64_MIN) == -1);
     assert_int_equal(zkr_counter_add(counter, INT64_MIN, SOON_MS, NULL),

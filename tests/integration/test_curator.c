@@ -22,22 +22,18 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
     AUTO(mutex) mine = new_mutex(s, path);
     AUTO(mutex) theirs = new_mutex(other, path);
     zkr_grant *g = acquire(mine);
-    struct waiter second;
 
     ok(zkr_grant_listen(g, give_back, r));
-    AUTO(participants) list =
-        MADE(participants, participants_list, other, path, NULL);
+    AUTO(participants) list = list_of(other, path, NULL);
     assert_int_equal(list->count, 1);
     ok(zkr_participants_revoke(other,
                                textf("%s/%s", path, list->items[0].name)));
-    waiter_start(&second, theirs, 5000);
-    assert_int_equal(waiter_join(&second), ZKR_OK);
+    AUTO(held) second = acquire(theirs);
     assert_int_equal(recorded(r, 0), ZKR_GRANT_REVOKE_REQUESTED);
     ok(recorded(r, 1));
     ok(zkr_grant_listen(g, NULL, NULL));
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_RELEASED);
     zkr_grant_free(g);
-    release(second.grant);
 }
 
 /* -- InterProcessReadWriteLock -------------------------------------------- */
@@ -58,8 +54,7 @@ TEST(twenty_readers_hold_and_eight_writers_queue)
         ok(zkr_rwlock_acquire_write_async(i % 2 == 0 ? lock : rival, -1,
                                           record_acquire, writing, NULL));
     wait_children(dir, READERS + WRITERS);
-    AUTO(participants) list =
-        MADE(participants, participants_list, other, path, NULL);
+    AUTO(participants) list = list_of(other, path, NULL);
     assert_int_equal(list->count, READERS + WRITERS);
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];
@@ -152,9 +147,8 @@ TEST(a_grant_has_a_node_of_its_present_session)
 {
     for (size_t i = 0; i < 2; i++) {
         zkr_grant *first = write_lock(rival);
-        struct waiter w;
+        struct waiter w = WAITER(queue_by, modes[i], lock, dir);
 
-        queue_up(&w, modes[i], lock);
         disconnect(proxy, s);
         expire(s);
         release(first);

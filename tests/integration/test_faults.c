@@ -78,12 +78,6 @@ static struct zkr__claim *first_claim(zkr_session *of)
                : ZKR__CONTAINER(claims->next, struct zkr__claim, link);
 }
 
-static bool pauses(zkr_session *of)
-{
-    return LOCKED(of, first_claim(of) != NULL &&
-                          zkr__timer_is_armed(&first_claim(of)->later));
-}
-
 static void on_late_create(struct zkr__op *op,
                            const struct zkr__zk_reply *reply)
 {
@@ -116,7 +110,8 @@ TEST(a_node_that_turns_up_after_the_search_is_ours_too)
     AUTO(mutex) mutex = new_mutex(slow, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     waiter_start(&w, mutex, SOON_MS / 2);
-    AWAIT(pauses(slow));
+    AWAIT(LOCKED(slow, first_claim(slow) != NULL &&
+                           zkr__timer_is_armed(&first_claim(slow)->later)));
     create_late(slow, &late);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     wait_children(path, 2);
@@ -192,9 +187,8 @@ TEST(the_policy_none_sends_a_create_only_once)
 TEST(data_changed_on_the_predecessor_wakes_nobody_up)
 {
     zkr_grant *g = acquire(rival);
-    struct waiter w;
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     for (int i = 0; i < 5; i++)
         assert_int_equal(admin_set(admin, zkr_grant_node(g), "x"), ZOK);
     sleep_ms(50);
