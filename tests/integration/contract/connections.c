@@ -5,14 +5,6 @@
 
 SUBJECT("connections")
 
-static void is_left_pending_in_time(struct contender *c)
-{
-    struct stopwatch *w = stopwatch_start();
-
-    assert_int_equal(release_by(c), ZKR_EPENDING);
-    assert_true(stopwatch_says(w, REPLY_MS, REPLY_MS + 2000));
-}
-
 TEST_ALL(a_disconnect_costs_neither_the_lock_nor_the_place)
 {
     struct contender *holder = one_of(ours);
@@ -99,7 +91,9 @@ TEST_OF(a_release_while_cut_off_is_made_up_for, .not_for = STAYS)
     struct contender *c = one_that_holds(ours);
 
     disconnect(proxy, ours);
-    is_left_pending_in_time(c);
+    struct stopwatch *w = stopwatch_start();
+    assert_int_equal(release_by(c), ZKR_EPENDING);
+    assert_true(stopwatch_says(w, REPLY_MS, REPLY_MS + 2000));
     assert_int_equal(release_by(c), ZKR_ENOTHELD);
     contender_forget(c);
     contender_acquire(c, SOON_MS); /* begins before it is connected again */
@@ -109,18 +103,6 @@ TEST_OF(a_release_while_cut_off_is_made_up_for, .not_for = STAYS)
     wait_children(dir, 1);
     give_back(c);
     assert_int_equal(count_children(dir), 0);
-}
-
-TEST_OF(deadlines_hold_while_the_server_is_silent, .not_for = STAYS)
-{
-    struct contender *holder = one_that_holds(ours);
-    struct contender *c = one_of(ours);
-
-    proxy_freeze(proxy);
-    gives_up_in_time(c);
-    is_left_pending_in_time(holder);
-    proxy_heal(proxy);
-    wait_children(dir, 0);
 }
 
 static void heal_both(void)

@@ -66,18 +66,6 @@ static void ask(struct contender *c, int command)
     recorder_add(c->commands, command, 0);
 }
 
-static struct contender *contender_start(void *lock)
-{
-    struct contender *c = calloc(1, sizeof(*c));
-
-    assert_non_null(c);
-    c->lock = lock;
-    c->commands = recorder_new();
-    c->outcomes = recorder_new();
-    c->thread = thread_start(contender_main, c);
-    return c;
-}
-
 static bool await_idle(struct contender *c)
 {
     return recorder_wait(c->outcomes, recorder_count(c->commands), SOON_MS);
@@ -275,9 +263,14 @@ void free_lock(void *lock)
 
 static struct contender *make_contender(void *lock)
 {
-    assert_true(contender_count < MAX_THINGS);
-    contenders[contender_count] = contender_start(lock);
-    return contenders[contender_count++];
+    struct contender *c = calloc(1, sizeof(*c));
+
+    assert_true(c != NULL && contender_count < MAX_THINGS);
+    c->lock = lock;
+    c->commands = recorder_new();
+    c->outcomes = recorder_new();
+    c->thread = thread_start(contender_main, c);
+    return contenders[contender_count++] = c;
 }
 
 struct contender *contender_of(void *lock)

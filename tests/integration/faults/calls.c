@@ -214,7 +214,7 @@ STEP(make_member,
           zkr_double_barrier_new(s->ours, s->path, 1, NULL,
                                  (zkr_double_barrier **)&s->object)))
 STEP(free_member, zkr_double_barrier_free(s->object))
-CALL(nodes, nodes_in(s, s->path))
+CALL(nodes, nodes_in(s, s->dir))
 CALL(enter, zkr_double_barrier_enter(s->object, s->timeout_ms))
 CALL(leave, zkr_double_barrier_leave(s->object, s->timeout_ms))
 
@@ -544,8 +544,6 @@ static void free_permits(struct scene *s)
     free(s->their_object);
 }
 
-CALL(permits, nodes_in(s, s->dir))
-
 CALL(acquire_many,
      checked(s, zkr_semaphore_acquire_many(s->object, PERMITS, s->timeout_ms,
                                            s->their_object)))
@@ -605,7 +603,7 @@ STEP(hold_both, must(s, "both", acquire_both(s)))
     .make = make_rwlock, .ready = hold_write, .count = readers_and_writers,    \
     .end = free_rwlock, .not_its = "sync *"
 #define PERMITTED                                                              \
-    .make = make_permits, .count = permits, .end = free_permits,               \
+    .make = make_permits, .count = nodes, .end = free_permits,               \
     .not_its = LATER
 #define BOTH                                                                   \
     .make = make_two, .count = nodes_of_two, .end = free_two, .not_its = LATER

@@ -475,21 +475,24 @@ static void check_requests(struct scene *s, const struct cell *c)
 
 /* The server must have the nodes of the row afterwards, and none of ours after
  * a close. */
-static void check_end(struct scene *s, const struct cell *c, int before)
+static void check_end(struct scene *s, const struct cell *c, int before,
+                      bool again)
 {
     if (s->ours == NULL && c->fault != NULL && c->fault->deed == CLOSED) {
         if (s->recipe != NULL)
             await_count(s, "after the close", 0);
         return;
     }
-    await_count(s, "afterwards", before + change_of(s, c, c->rc));
-    if (s->grant != NULL && s->listens &&
+    await_count(s, again ? "the second time" : "afterwards",
+                before + change_of(s, c, c->rc));
+    if (s->grant != NULL && s->listens && !again &&
         !COMES(has_told_of_grant(s), PATIENT_MS))
         wrong(s, "the grant is %s, and it told '%s'",
               zkr_grant_state_name(zkr_grant_state(s->grant)), s->told_grant);
 }
 
-static void play(struct scene *s, struct cell *c)
+/* The second round, which has no fault, equals the first one without any. */
+static void play(struct scene *s, struct cell *c, bool again)
 {
     const struct call *call = s->call;
 
@@ -500,40 +503,22 @@ static void play(struct scene *s, struct cell *c)
         run_in_silence(s, c);
     else
         c->rc = run_disturbed(s, c);
-    if (c->request == NULL && c->rc != call->ends_with)
-        wrong(s, "it ends with %s (%s)", zkr_strerror(c->rc),
-              zkr_error_detail());
+    bool late = c->fault == NULL && is_late(s, c->rc);
+    if (c->request == NULL && !late && c->rc != call->ends_with)
+        wrong(s, "%sit ends with %s (%s)", again ? "the second time " : "",
+              zkr_strerror(c->rc), zkr_error_detail());
     if (c->fault != NULL && c->fault->deed == NEVER)
         proxy_cut(s->proxy);
     proxy_let_all_pass(s->proxy);
     calm_down(s);
     if (c->met)
         check_requests(s, c);
-    check_end(s, c, before);
+    if (!late)
+        check_end(s, c, before, again);
     PRINT(c->told_session, "%s", s->told_session);
     PRINT(c->told_grant, "%s", s->told_grant);
     if (call->undo != NULL)
         call->undo(s, c->rc);
-}
-
-/* The second round equals the first one without a fault. */
-static void play_again(struct scene *s, const struct cell *c)
-{
-    struct cell again = { .subject = c->subject };
-
-    s->timeout_ms = PATIENT_MS;
-    step(s, s->call->ready);
-    int before = s->call->count == NULL ? 0 : s->call->count(s);
-    again.rc = run_disturbed(s, &again);
-    if (!is_late(s, again.rc)) {
-        if (again.rc != c->subject->call->ends_with)
-            wrong(s, "the second time it ends with %s (%s)",
-                  zkr_strerror(again.rc), zkr_error_detail());
-        await_count(s, "the second time",
-                    before + change_of(s, &again, again.rc));
-    }
-    if (s->call->undo != NULL)
-        s->call->undo(s, again.rc);
 }
 
 /* What is common to the scenes of a worker. */
@@ -572,9 +557,9 @@ static void play_cell(const struct worker *w, struct cell *c)
     if (s.wrong[0] == '\0')
         step(&s, s.call->make);
     if (s.wrong[0] == '\0')
-        play(&s, c);
+        play(&s, c, false);
     if (s.wrong[0] == '\0' && s.ours != NULL)
-        play_again(&s, c);
+        play(&s, &(struct cell){ .subject = c->subject }, true);
     proxy_let_all_pass(s.proxy);
     step(&s, s.call->end);
     zkr_listener_free(listener);

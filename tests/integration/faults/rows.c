@@ -39,9 +39,8 @@ const size_t fault_count = COUNT(faults);
 struct row rows[] = {
     /* What is usual: a request is repeated until a deadline comes. */
     { "*", "*", "no *", .ends_with = ZKR_ETIMEDOUT },
-    { "*", "*", "@(* lost|* ever)", .session_is_told = "SUSPENDED RECONNECTED" },
+    { "*", "*", "@(* lost|* ever|no connection)", .session_is_told = "SUSPENDED RECONNECTED" },
     { "*", "*", "lost twice", .session_is_told = "SUSPENDED RECONNECTED*" },
-    { "*", "*", "no connection", .session_is_told = "SUSPENDED RECONNECTED" },
     { "*", "*", "session over *", .session_is_told = "SUSPENDED LOST RECONNECTED" },
     { "*", "*", "unknown session", .session_is_told = "LOST RECONNECTED" },
     { "*", "*", "forbidden", .ends_with = ITS_ERROR },
