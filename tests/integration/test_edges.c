@@ -141,10 +141,12 @@ TEST_ROWS(the_node_of_a_holder, edges, e)
     holds_and_releases(g);
 }
 
-static void gives_up(acquire_call *call, void *lock)
+/* Until it is deleted. */
+static void is_waited_for(acquire_call *call, void *lock)
 {
     assert_int_equal(call(lock, 0, &nil), ZKR_EBUSY);
     tells(call(lock, 100, &nil), ZKR_ETIMEDOUT, path);
+    ok(zkr_session_delete(s, node, ZKR_ANY_VERSION, SOON_MS));
 }
 
 TEST_ROWS(the_node_ahead, edges, e)
@@ -153,8 +155,7 @@ TEST_ROWS(the_node_ahead, edges, e)
 
     others_make_in_path(e, "_c_57ca8e00-0000-4000-8000-000000000000-lock-"
                            "0000000000");
-    gives_up(by_mutex, m);
-    ok(zkr_session_delete(s, node, ZKR_ANY_VERSION, SOON_MS));
+    is_waited_for(by_mutex, m);
     release(acquire(m));
 }
 
@@ -164,8 +165,7 @@ TEST_ROWS(the_node_of_an_unfair_mutex, edges, e)
     AUTO(unfair_mutex) m = NEW(unfair_mutex, s, path, NULL);
 
     others_make_in_path(e, "holder");
-    gives_up(zkr_unfair_mutex_acquire, m);
-    ok(zkr_session_delete(s, node, ZKR_ANY_VERSION, SOON_MS));
+    is_waited_for(zkr_unfair_mutex_acquire, m);
     zkr_grant *g = GRANT(unfair_mutex_acquire, m, SOON_MS);
     others_set(e, node);
     holds_and_releases(g);
@@ -177,8 +177,7 @@ TEST_ROWS(a_list_of_participants, edges, e)
         e->len < ZKR_PARTICIPANT_DATA_MAX ? e->len : ZKR_PARTICIPANT_DATA_MAX;
 
     others_make_in_path(e, "lock-0000000001");
-    AUTO(participants) list =
-        MADE(participants, participants_list, s, path, NULL);
+    AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->count, 1);
     const struct zkr_participant *p = &list->items[0];
     assert_int_equal(p->full_size, e->len);
