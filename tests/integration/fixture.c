@@ -43,12 +43,10 @@ int run_with_server(const struct server_opts *opts, int (*run_group)(void))
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    if (open_admin(server_hosts(the_server)) != 0) {
-        server_stop(the_server);
-        return 1;
-    }
+    int failed = open_admin(server_hosts(the_server));
     take_environment();
-    int failed = run_group();
+    if (failed == 0)
+        failed = run_group();
     admin_close(admin);
     server_stop(the_server);
     return failed == 0 ? 0 : 1;

@@ -90,19 +90,6 @@ TEST(all_wait_while_there_is_a_barrier)
     ok(zkr_barrier_remove(barrier, SOON_MS));
 }
 
-TEST(it_stays_when_its_session_ends)
-{
-    zkr_session *other = open_session();
-    zkr_barrier *b = NEW(barrier, other, path, NULL);
-
-    ok(zkr_barrier_set(b, SOON_MS));
-    zkr_barrier_free(b);
-    close_session(other);
-    assert_int_equal(zkr_barrier_wait(barrier, 0), ZKR_EBUSY);
-    assert_int_equal(admin_delete(admin, path), ZOK);
-    ok(zkr_barrier_wait(barrier, SOON_MS));
-}
-
 /* Curator leaves its watch behind (CURATOR-654). */
 TEST(a_wait_ends_at_its_deadline_and_leaves_no_watch)
 {

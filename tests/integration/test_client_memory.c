@@ -10,8 +10,7 @@
  * that ends in ours has not, nor has one that gives no result in time.
  *
  * It takes every fifth allocation; ZKR_ALLOC_STEP=1 (tools/test.sh --long)
- * takes each. ZKR_ALLOC_FIRST=n begins with the n-th. ZKR_ALLOC_TOLD=1 tells
- * which allocation the client has died of, and where: for addr2line. */
+ * takes each. ZKR_ALLOC_FIRST=n begins with the n-th. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -28,7 +27,7 @@ static long first;           /* the allocation that is to fail */
 static atomic_long fails_at; /* the same, or 0: none, now */
 static atomic_long allocations;
 static atomic_bool has_failed;
-static void *failed_in;
+static const char *failed_in;
 static bool grows; /* realloc() does not fail; see commit() */
 static _Thread_local long fails_here; /* counted down; 0: none on this thread */
 
@@ -93,12 +92,6 @@ static char name[64]; /* of the operation: a path */
 extern char __start_zk_client[], __stop_zk_client[];
 extern char __executable_start[], etext[];
 
-/* For addr2line. */
-static ptrdiff_t offset(const void *p)
-{
-    return (const char *)p - __executable_start;
-}
-
 static bool is_ours(const char *p)
 {
     return p >= __executable_start && p < etext;
@@ -117,14 +110,9 @@ static void on_crash(int signal_number)
     while (++i < count) {
         const char *at = place[i];
 
-        if (at >= __start_zk_client && at < __stop_zk_client) {
-            if (getenv("ZKR_ALLOC_TOLD") != NULL)
-                (void)fprintf(stderr, "%s: %ld: %#tx dies at %#tx\n", name,
-                              atomic_load(&fails_at), offset(failed_in),
-                              offset(place[i]));
+        if (at >= __start_zk_client && at < __stop_zk_client)
             _exit(DIED_IN_THE_CLIENT);
-        }
-        if (is_ours(place[i]))
+        if (is_ours(at))
             break;
     }
     (void)signal(signal_number, SIG_DFL);
@@ -138,7 +126,7 @@ __attribute__((format(printf, 1, 2))) static void fail_run(const char *format,
 
     va_start(args, format);
     (void)fprintf(stderr, "%s, allocation %ld (%#tx): ", name, first,
-                  offset(failed_in));
+                  failed_in - __executable_start); /* for addr2line */
     (void)vfprintf(stderr, format, args);
     (void)fprintf(stderr, "; %s\n", zkr_error_detail());
     va_end(args);
