@@ -61,7 +61,6 @@ TEST(the_label_in_the_node_is_a_copy)
  * each path its own ACL; here one ACL is for all that a session creates. */
 TEST(all_that_a_session_creates_has_its_acl)
 {
-    static const char *const made[] = { "/tests/acl/a", "/tests/acl/a/lock" };
     char acl[128];
 
     assert_int_equal(admin_create(admin, "/tests/acl", NULL), ZOK);
@@ -69,13 +68,13 @@ TEST(all_that_a_session_creates_has_its_acl)
         OPEN(.chroot = "/tests/acl", .acl = "ip:127.0.0.1:cdrwa");
     AUTO(rwlock) l = NEW(rwlock, guarded, "/a/lock", NULL);
     AUTO(held) g = write_lock(l);
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(admin_get_acl(admin, made[i], acl, sizeof(acl)), ZOK);
+    const char *const made[] = { "/a", "/a/lock", zkr_grant_node(g) };
+    for (size_t i = 0; i < COUNT(made); i++) {
+        const char *node = textf("/tests/acl%s", made[i]);
+
+        ok(admin_get_acl(admin, node, acl, sizeof(acl)));
         assert_string_equal(acl, "ip:127.0.0.1:31");
     }
-    ok(admin_get_acl(admin, textf("/tests/acl%s", zkr_grant_node(g)), acl,
-                     sizeof(acl)));
-    assert_string_equal(acl, "ip:127.0.0.1:31");
     /* The ACL of existing nodes does not change. */
     assert_int_equal(admin_get_acl(admin, "/tests/acl", acl, sizeof(acl)), ZOK);
     assert_string_equal(acl, "world:anyone:31");
