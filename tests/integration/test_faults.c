@@ -180,6 +180,23 @@ TEST(the_policy_none_sends_a_create_only_once)
     release(acquire(mutex));
 }
 
+/* Each attempt counts, also the second and the third. */
+TEST(an_acquire_is_tried_as_often_as_its_policy_says)
+{
+    AUTO(session) busy =
+        THROUGH(.retry = {
+                    .kind = ZKR_RETRY_FIXED, .base_ms = 1, .max_retries = 2 });
+    AUTO(mutex) mutex = new_mutex(busy, path);
+    for (int time = 0; time < TWICE; time++) {
+        proxy_reset_counts(proxy);
+        for (int nth = 1; nth <= 3; nth++)
+            proxy_rule_error(proxy, ZOO_CREATE2_OP, nth, ZTHROTTLEDOP);
+        assert_int_equal(zkr_mutex_acquire(mutex, -1, &nil), ZTHROTTLEDOP);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 3);
+    }
+    release(acquire(mutex));
+}
+
 /* -- watches -------------------------------------------------------------- */
 
 TEST(data_changed_on_the_predecessor_wakes_nobody_up)
