@@ -27,32 +27,24 @@ TEST(readers_share_and_a_writer_is_alone)
     assert_int_equal(count_children(dir), 0);
 }
 
-/* zk-ruby: shared, exclusive, shared acts as a queue. */
-TEST(no_reader_overtakes_a_writer_that_waits)
+/* zk-ruby: shared, exclusive, shared acts as a queue; of the readers the
+ * highest is released, others remain; then the lowest. */
+TEST(a_writer_waits_for_all_readers_before_it_and_no_reader_overtakes_it)
 {
-    zkr_grant *first = read_lock(lock);
+    zkr_grant *readers[] = { read_lock(lock), read_lock(rival),
+                             read_lock(lock) };
     struct waiter writer = WAITER(queue_by, by_writing, rival, dir);
 
     is_refused(by_reading);
     struct waiter late = WAITER(queue_by, by_reading, lock, dir);
-    still_waits(&late);
-    still_waits(&writer);
-    first = hand_on(first, &writer);
-    still_waits(&late);
-    release(hand_on(first, &late));
-}
-
-/* zk-ruby: the highest reader released, others remain; then the lowest. */
-TEST(a_writer_waits_for_every_reader_before_it)
-{
-    zkr_grant *readers[] = { read_lock(lock), read_lock(rival),
-                             read_lock(lock) };
-    struct waiter writer = WAITER(queue_by, by_writing, visitor, dir);
     release(readers[2]);
     still_waits(&writer);
     release(readers[0]);
+    still_waits(&late);
     still_waits(&writer);
-    release(hand_on(readers[1], &writer));
+    readers[1] = hand_on(readers[1], &writer);
+    still_waits(&late);
+    release(hand_on(readers[1], &late));
 }
 
 /* kazoo test_rw_lock: a reader saw the writer behind it, and waited (#649). */
@@ -135,93 +127,87 @@ static int acquire_async(acquire_call *call, zkr_rwlock *l, int64_t timeout_ms,
 TEST(asynchronous_claims_of_both_modes_queue_with_the_others)
 {
     AUTO(recorder) r = recorder_new();
+    AUTO(request) request = NULL;
     zkr_grant *first = write_lock(lock);
 
     ok(acquire_async(by_reading, lock, 0, r, NULL));
     assert_int_equal(recorded(r, 0), ZKR_EBUSY);
     ok(acquire_async(by_writing, lock, 30, r, NULL));
     assert_int_equal(recorded(r, 1), ZKR_ETIMEDOUT);
+    ok(acquire_async(by_reading, lock, -1, r, &request));
+    wait_children(dir, 2);
+    ok(zkr_request_cancel(request));
+    assert_int_equal(recorded(r, 2), ZKR_ECANCELED);
     wait_children(dir, 1);
     ok(acquire_async(by_reading, lock, -1, r, NULL));
     ok(acquire_async(by_reading, lock, SOON_MS, r, NULL));
     ok(acquire_async(by_writing, lock, -1, r, NULL));
     wait_children(dir, 4);
     settle(s);
-    assert_int_equal(recorder_count(r), 2);
+    assert_int_equal(recorder_count(r), 3);
     release(first);
-    ok(recorded(r, 2));
     ok(recorded(r, 3));
-    settle(s);
-    assert_int_equal(recorder_count(r), 4);
-    release(recorded_grant(r, 3));
-    settle(s);
-    assert_int_equal(recorder_count(r), 4);
-    release(recorded_grant(r, 2));
     ok(recorded(r, 4));
-    is_refused(by_reading);
+    settle(s);
+    assert_int_equal(recorder_count(r), 5);
     release(recorded_grant(r, 4));
+    settle(s);
+    assert_int_equal(recorder_count(r), 5);
+    release(recorded_grant(r, 3));
+    ok(recorded(r, 5));
+    is_refused(by_reading);
+    release(recorded_grant(r, 5));
 }
 
-TEST(cancelling_ends_the_waits_of_both_modes)
+static int free_it(zkr_lockable *of)
+{
+    zkr_lockable_free(of);
+    nested = NULL;
+    return ZKR_OK;
+}
+
+static int close_it(zkr_lockable *of)
+{
+    int rc = zkr_session_close(s);
+
+    s = NULL;
+    return rc;
+}
+
+static const struct {
+    const char *name;
+    int (*end)(zkr_lockable *of);
+    int code;
+} ends[] = { { "cancelled", zkr_lockable_cancel, ZKR_ECANCELED },
+             { "freed", free_it, ZKR_ECANCELED },
+             { "closed", close_it, ZKR_ECLOSED } };
+
+TEST_ROWS(waits_of_both_modes_end_with_their_lock, ends, row)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_grant *first = write_lock(rival);
-    AUTO(request) request = NULL;
-    struct waiter reader = WAITER(queue_by, by_reading, lock, dir);
-    struct waiter writer = WAITER(queue_by, by_writing, lock, dir);
+    AUTO(grant) held = read_lock(nested);
+    struct waiter writer = WAITER(queue_by, by_writing, nested, dir);
+    struct waiter reader = WAITER(queue_by, by_reading, nested, dir);
 
-    ok(acquire_async(by_reading, lock, -1, r, NULL));
-    ok(acquire_async(by_writing, lock, -1, r, NULL));
+    ok(acquire_async(by_reading, nested, -1, r, NULL));
+    ok(acquire_async(by_writing, nested, -1, r, NULL));
     wait_children(dir, 5);
-    ok(zkr_lockable_cancel(lock));
-    assert_int_equal(waiter_join(&reader), ZKR_ECANCELED);
-    assert_int_equal(waiter_join(&writer), ZKR_ECANCELED);
-    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
-    assert_int_equal(recorded(r, 1), ZKR_ECANCELED);
-    wait_children(dir, 1);
-    ok(acquire_async(by_reading, lock, -1, r, &request));
-    wait_children(dir, 2);
-    ok(zkr_request_cancel(request));
-    assert_int_equal(recorded(r, 2), ZKR_ECANCELED);
-    wait_children(dir, 1);
-    assert_int_equal(zkr_grant_check(first), ZKR_OK);
-    release(first);
-    release(write_lock(lock));
-}
-
-TEST(freeing_the_handle_ends_its_waits_but_not_its_grants)
-{
-    AUTO(recorder) r = recorder_new();
-    zkr_rwlock *doomed = new_rwlock(s, ZKR_REENTRANT);
-    AUTO(held) held = read_lock(doomed);
-    struct waiter writer = WAITER(queue_by, by_writing, doomed, dir);
-    struct waiter reader = WAITER(queue_by, by_reading, doomed, dir);
-
-    ok(acquire_async(by_writing, doomed, -1, r, NULL));
-    wait_children(dir, 4);
-    zkr_rwlock_free(doomed);
-    assert_int_equal(waiter_join(&writer), ZKR_ECANCELED);
-    assert_int_equal(waiter_join(&reader), ZKR_ECANCELED);
-    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
+    ok(row->end(nested));
+    assert_int_equal(waiter_join(&writer), row->code);
+    assert_int_equal(waiter_join(&reader), row->code);
+    assert_int_equal(recorded(r, 0), row->code);
+    assert_int_equal(recorded(r, 1), row->code);
+    if (s == NULL) {
+        assert_int_equal(zkr_grant_state(held), ZKR_GRANT_LOST);
+        assert_int_equal(zkr_grant_release(held), ZKR_ELOST);
+        assert_int_equal(count_children(dir), 0);
+        return;
+    }
     wait_children(dir, 1);
     assert_int_equal(zkr_grant_check(held), ZKR_OK);
     is_refused(by_writing);
-}
-
-TEST(closing_the_session_ends_grants_and_waits_of_both_modes)
-{
-    AUTO(grant) reading = read_lock(lock);
-    AUTO(grant) also = read_lock(lock);
-    struct waiter writer = WAITER(queue_by, by_writing, lock, dir);
-    struct waiter reader = WAITER(queue_by, by_reading, lock, dir);
-
-    ok(zkr_session_close(s));
-    s = NULL;
-    assert_int_equal(waiter_join(&writer), ZKR_ECLOSED);
-    assert_int_equal(waiter_join(&reader), ZKR_ECLOSED);
-    assert_int_equal(zkr_grant_state(reading), ZKR_GRANT_LOST);
-    assert_int_equal(zkr_grant_release(also), ZKR_ELOST);
-    assert_int_equal(count_children(dir), 0);
+    ok(zkr_grant_release(held));
+    release(write_lock(lock));
 }
 
 TEST(a_session_that_ends_loses_all_grants_and_queues_again)
@@ -281,22 +267,27 @@ TEST(a_waiter_whose_node_was_deleted_enters_again)
 
 /* -- the thread that holds ------------------------------------------------ */
 
-/* Curator testThatUpgradingIsDisallowed: it waits there until the timeout. */
+/* Curator testThatUpgradingIsDisallowed: it waits there until the timeout. The
+ * last of several reads still forbids it. */
 TEST(an_upgrade_is_refused_at_once_and_sends_nothing)
 {
     static const uint32_t flags[] = { 0, ZKR_REENTRANT };
 
     for (size_t i = 0; i < 2; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
-        zkr_grant *reading = read_lock(l);
+        zkr_grant *first = read_lock(l);
+        zkr_grant *second = read_lock(l);
 
-        be_quiet(reading);
+        be_quiet(first);
         tells(zkr_rwlock_acquire_write(l, -1, &nil), ZKR_EDEADLK, path);
         assert_int_equal(zkr_rwlock_acquire_write(l, 0, &nil), ZKR_EDEADLK);
         assert_int_equal(zkr_rwlock_acquire_write(l, 50, &nil), ZKR_EDEADLK);
         assert_int_equal(count_requests(), 0);
-        assert_int_equal(zkr_grant_check(reading), ZKR_OK);
-        release(reading);
+        assert_int_equal(zkr_grant_check(first), ZKR_OK);
+        release(first);
+        assert_int_equal(zkr_rwlock_acquire_write(l, 300, &nil), ZKR_EDEADLK);
+        ok(zkr_grant_release_async(second, NULL, NULL));
+        zkr_grant_free(second);
         release(write_lock(l));
     }
 }
@@ -415,10 +406,6 @@ TEST(without_the_flag_each_acquire_is_a_claim_of_its_own)
     release(second);
     assert_int_equal(zkr_grant_depth(granted(&writer)), 1);
     release(writer.grant);
-    first = write_lock(lock);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &nil),
-                     ZKR_ETIMEDOUT);
-    release(first);
 }
 
 /* -- reentrant ------------------------------------------------------------ */
@@ -524,22 +511,6 @@ TEST(write_read_write_nests_and_is_released_in_any_order)
     }
 }
 
-/* After the release of a write, the read under it makes a write an upgrade. */
-TEST(after_write_and_read_only_the_read_is_left)
-{
-    zkr_grant *writing = write_lock(nested);
-    zkr_grant *reading = read_lock(nested);
-    zkr_grant *again = read_lock(nested);
-
-    assert_ptr_equal(reading, again);
-    release(writing);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &nil), ZKR_EDEADLK);
-    release(again);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &nil), ZKR_EDEADLK);
-    release(reading);
-    release(write_lock(nested));
-}
-
 TEST(grants_may_be_freed_without_a_release_and_in_any_order)
 {
     zkr_grant *g = read_lock(nested);
@@ -617,36 +588,15 @@ TEST(after_a_loss_a_mode_is_released_before_it_is_acquired)
         assert_ptr_not_equal(again, g);
         zkr_grant_free(g);
 
+        ok(modes[i](nested, SOON_MS, &g));
+        assert_ptr_equal(g, again);
         lose(again);
         zkr_grant_free(again); /* takes it back, too */
+        assert_int_equal(modes[i](nested, 0, &nil), ZKR_ELOST);
+        zkr_grant_free(again);
         ok(modes[i](nested, SOON_MS, &again));
         release(again);
     }
-}
-
-/* Each read is a grant of its own; the last one still forbids a write. */
-TEST(a_read_grant_counts_until_it_is_released)
-{
-    zkr_grant *first = read_lock(lock);
-    zkr_grant *second = read_lock(lock);
-
-    release(first);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, 300, &nil), ZKR_EDEADLK);
-    ok(zkr_grant_release_async(second, NULL, NULL));
-    zkr_grant_free(second);
-    release(write_lock(lock));
-}
-
-TEST(freeing_a_lost_grant_as_often_ends_the_loss)
-{
-    zkr_grant *g = write_lock(nested);
-
-    assert_ptr_equal(write_lock(nested), g);
-    lose(g);
-    zkr_grant_free(g);
-    assert_int_equal(zkr_rwlock_acquire_write(nested, 0, &nil), ZKR_ELOST);
-    zkr_grant_free(g);
-    release(write_lock(nested));
 }
 
 /* Each mode is counted by itself, and a claim without a thread is not. */
@@ -664,10 +614,14 @@ TEST(modes_and_claims_without_a_thread_are_apart)
     assert_int_equal(recorded(r, 0), ZKR_EBUSY);
     release(writer);
     release(writer);
+    /* A write is an upgrade now. */
+    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &nil), ZKR_EDEADLK);
     assert_int_equal(zkr_grant_check(reader), ZKR_OK);
     release(reader);
+    assert_int_equal(zkr_rwlock_acquire_write(nested, -1, &nil), ZKR_EDEADLK);
     release(reader);
     assert_int_equal(count_children(dir), 0);
+    release(write_lock(nested));
 
     ok(zkr_rwlock_acquire_write_async(nested, -1, record_acquire, r, NULL));
     writer = recorded_grant(r, 1);
