@@ -79,17 +79,6 @@ TEST(the_node_says_who_holds_it)
     assert_true(stat.czxid == zkr_grant_token(g));
 }
 
-static size_t count_watches(void)
-{
-    char *wchp = server_4lw(the_server, "wchp");
-    size_t found = 0;
-
-    for (char *p = wchp; p != NULL && (p = strstr(p, path)) != NULL; p++)
-        found++;
-    free(wchp);
-    return found;
-}
-
 /* A herd would show as one node watched by many sessions. */
 TEST(each_waiter_watches_only_the_node_before_it)
 {
@@ -97,6 +86,7 @@ TEST(each_waiter_watches_only_the_node_before_it)
     zkr_session *sessions[N];
     zkr_mutex *mutexes[N];
     struct waiter waiters[N];
+    const char *nodes[N];
     zkr_grant *g = acquire(m);
 
     for (size_t i = 0; i < N; i++) {
@@ -104,48 +94,19 @@ TEST(each_waiter_watches_only_the_node_before_it)
         mutexes[i] = new_mutex(sessions[i], path);
         waiter_queue(&waiters[i], mutexes[i]);
     }
-    AWAIT(count_watches() == N + 1); /* the holder's node and its own too */
-    AUTO(text) wchp = server_4lw(the_server, "wchp");
-    assert_non_null(wchp);
-    for (size_t i = 0; i < N; i++) { /* "path\n\tsession\n..." */
+    for (size_t i = 0; i < N; i++) {
         AUTO(text) name = nth_child(path, i);
-        char *entry = strstr(wchp, name);
-        size_t watchers = 0;
-
-        assert_non_null(entry);
-        for (char *line = strchr(entry, '\n'); line != NULL && line[1] == '\t';
-             line = strchr(line + 1, '\n'))
-            watchers++;
-        /* the holder, and the one behind it, watch their own nodes too */
-        assert_in_range(watchers, 1, i <= 1 ? 2 : 1);
+        nodes[i] = textf("%s/%s", path, name);
+        AWAIT(server_watches(the_server, nodes[i], 0) > 0);
     }
+    for (size_t i = 0; i < N; i++) /* the first two may watch their own, too */
+        assert_in_range(server_watches(the_server, nodes[i], 0), 1,
+                        i <= 1 ? 2 : 1);
     release(g);
     for (size_t i = 0; i < N; i++) {
         release(waiter_grant(&waiters[i]));
         zkr_mutex_free(mutexes[i]);
         close_session(sessions[i]);
-    }
-}
-
-/* Of Curator, go-zookeeper, one without protection, and kazoo. */
-TEST(contenders_of_other_clients_are_waited_for)
-{
-    static const char *const names[] = {
-        "_c_16176773-7d6f-4686-ab55-f4bd6230b745-lock-",
-        "_c_16176773f4bd6230b745f4bd6230b745-lock-",
-        "lock-",
-        "5f1e6773f4bd6230b745f4bd6230b745__lock__",
-    };
-    char created[256];
-
-    release(acquire(m));
-    for (size_t i = 0; i < COUNT(names); i++) {
-        ok(admin_create_flags(admin, textf("%s/%s", path, names[i]), NULL,
-                              ZOO_SEQUENCE, created, sizeof(created)));
-        assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
-        assert_int_equal(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT);
-        assert_int_equal(admin_delete(admin, created), ZOK);
-        wait_children(path, 0);
     }
 }
 

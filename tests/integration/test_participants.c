@@ -2,8 +2,6 @@
 /* Tests of the list of participants, and of asking for a lock. */
 #include "onlooker.h"
 
-#include <time.h>
-
 /* The text that record_grant() writes for it. */
 #define REVOKED 100
 
@@ -49,21 +47,16 @@ TEST(a_node_that_has_gone_cannot_be_asked)
     tells(zkr_participants_revoke(s, node), ZNONODE, node);
 }
 
-TEST(a_revoke_needs_no_directory_of_ours)
+TEST(whatever_may_be_written_can_be_asked)
 {
+    const char *node = in_dir("_c_x-__READ__0000000004");
+
     make_directory();
     make("_c_x-__READ__0000000004", "a reader of Curator");
-    ok(zkr_participants_revoke(s, in_dir("_c_x-__READ__0000000004")));
-    node_has(in_dir("_c_x-__READ__0000000004"), "__REVOKE__");
-}
-
-TEST(asking_needs_the_permission_to_write)
-{
-    make_directory();
-    make("lock-0000000000", "somebody");
-    forbid(in_dir("lock-0000000000"), ZOO_PERM_READ);
-    assert_int_equal(zkr_participants_revoke(s, in_dir("lock-0000000000")),
-                     ZNOAUTH);
+    ok(zkr_participants_revoke(s, node));
+    node_has(node, "__REVOKE__");
+    forbid(node, ZOO_PERM_READ);
+    assert_int_equal(zkr_participants_revoke(s, node), ZNOAUTH);
 }
 
 /* A waiter that has been asked is told when it holds. */
@@ -105,14 +98,6 @@ static void assert_place(const struct zkr_participants *list, size_t i,
                          waits_for == SIZE_MAX);
 }
 
-static int64_t wall_ms(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* The entry of a grant at index `i` of an earlier list. */
 static void assert_is(const struct zkr_participant *p, zkr_grant *g)
 {
@@ -121,7 +106,7 @@ static void assert_is(const struct zkr_participant *p, zkr_grant *g)
     assert_int_equal(p->error, ZKR_OK);
     assert_int_equal(p->kind, ZKR_PARTICIPANT_EXCLUSIVE);
     assert_string_equal(p->marker, "lock-");
-    assert_in_range(p->since_ms, wall_ms() - 60000, wall_ms() + 60000);
+    assert_in_range(p->since_ms, real_ms() - 60000, real_ms() + 60000);
     assert_int_equal(p->data_size, p->full_size);
     assert_int_equal(p->data_size, strlen(p->data));
     assert_non_null(strstr(p->data, textf("\"pid\":%d,", (int)getpid())));
@@ -219,35 +204,6 @@ TEST(a_missing_directory_has_no_list)
     tells(list_fails(s, path, 0), ZNONODE, path);
 }
 
-/* As the clients write them, see docs/znodes.md. */
-TEST(names_of_other_clients_are_known)
-{
-#define CURATOR "_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-"
-#define KAZOO   "5a5bbc3873ea4b5a9f7396e8c4c6a436"
-    static const char *const names[] = {
-        CURATOR "__READ__0000000000",
-        KAZOO "__rlock__0000000001",
-        CURATOR "__WRIT__0000000002",
-        CURATOR "__READ__0000000003",
-        KAZOO "__lock__0000000004",
-        "_c_5a5bbc3873ea4b5a9f7396e8c4c6a436-lock-0000000005",
-    };
-    static const size_t waits_for[] = { SIZE_MAX, SIZE_MAX, 1, 2, 3, 4 };
-
-    make_directory();
-    for (size_t i = 0; i < COUNT(names); i++)
-        make(names[i], NULL);
-    make("0", NULL);
-    make("gate-0000000001", "not a lock");
-    AUTO(participants) list = list_of(s, path, NULL);
-    for (size_t i = 0; i < COUNT(names); i++)
-        assert_place(list, i, names[i], waits_for[i]);
-    assert_place(list, 6, "0", SIZE_MAX);
-    assert_place(list, 7, "gate-0000000001", SIZE_MAX);
-    assert_int_equal(list->count, 8);
-    assert_string_equal(list->items[7].data, "not a lock");
-}
-
 /* Nodes that somebody makes by hand, with names that ZooKeeper accepts. */
 TEST(hostile_nodes_are_told_as_they_are)
 {
@@ -302,31 +258,6 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
     forbid(path, ZOO_PERM_ALL);
 }
 
-/* More than are read at once. */
-static void make_many(void)
-{
-    make_directory();
-    for (int i = 0; i < 300; i++)
-        make(textf("lock-%010d", i), textf("lock-%010d", i));
-}
-
-TEST(a_limit_lists_the_head_of_the_queue)
-{
-    make_many();
-    make("abc", NULL);
-    AUTO(participants) list = list_of(s, path, NULL);
-    assert_int_equal(list->count, 301);
-    for (size_t i = 0; i < 300; i++) {
-        assert_place(list, i, list->items[i].data, i - 1);
-        assert_int_equal(list->items[i].sequence, i);
-    }
-    zkr_participants_free(list);
-    list = list_of(s, path, OPTS(participants, .limit = 200));
-    assert_int_equal(list->count, 200);
-    assert_int_equal(list->total, 301);
-    assert_place(list, 199, "lock-0000000199", 198);
-}
-
 static void assert_read(const struct zkr_participants *list, size_t count)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -336,18 +267,30 @@ static void assert_read(const struct zkr_participants *list, size_t count)
     }
 }
 
-TEST(an_unread_contender_is_known_by_name)
+/* More than are read at once. */
+TEST(of_a_long_queue_the_head_is_listed_or_read)
 {
-    make_many();
+    make_directory();
+    for (int i = 0; i < 300; i++)
+        make(textf("lock-%010d", i), textf("lock-%010d", i));
     make("abc", "foreign");
-    for (uint32_t reads = 1; reads <= 200; reads += 199) {
+    for (uint32_t reads = 0; reads <= 200; reads += reads == 0 ? 1 : 199) {
         AUTO(participants) list =
             list_of(s, path, OPTS(participants, .reads = reads));
         assert_int_equal(list->count, 301);
-        for (size_t i = 0; i < 300; i++)
-            assert_int_equal(list->items[i].waits_for, i - 1);
-        assert_read(list, reads);
+        for (size_t i = 0; i < 300; i++) {
+            assert_place(list, i, textf("lock-%010zu", i), i - 1);
+            assert_int_equal(list->items[i].sequence, i);
+            if (list->items[i].data_size > 0)
+                assert_string_equal(list->items[i].data, list->items[i].name);
+        }
+        assert_read(list, reads == 0 ? 301 : reads);
     }
+    AUTO(participants) list =
+        list_of(s, path, OPTS(participants, .limit = 200));
+    assert_int_equal(list->count, 200);
+    assert_int_equal(list->total, 301);
+    assert_place(list, 199, "lock-0000000199", 198);
 }
 
 /* Readers hold side by side: the question who holds needs all of them, and the
@@ -452,17 +395,17 @@ static int list_into(void *lister)
         &l->list);
 }
 
-/* Returns when the rule has done its work. */
-static void start_reading(struct lister *l, uint32_t reads, int32_t type,
-                          enum proxy_action action)
+/* Returns when the list of names is there, and is held back. */
+static void start_reading(struct lister *l, uint32_t reads)
 {
     *l = (struct lister){ .reads = reads };
-    proxy_rule(proxy, type, 1, action);
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
     call_start_until_rule(&l->call, list_into, l);
 }
 
 static struct zkr_participants *listed(struct lister *l, size_t count)
 {
+    proxy_release(proxy);
     assert_int_equal(call_join(&l->call), ZKR_OK);
     assert_int_equal(l->list->count, count);
     return l->list;
@@ -473,10 +416,9 @@ TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
 {
     struct lister l;
 
-    start_reading(&l, 0, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
+    start_reading(&l, 0);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     make("lock-0000000003", "three"); /* too late for this list */
-    proxy_release(proxy);
     AUTO(participants) list = listed(&l, 1);
     assert_int_equal(list->total, 2);
     assert_place(list, 0, "lock-0000000002", SIZE_MAX);
@@ -490,9 +432,8 @@ TEST_WITH(for_a_node_that_goes_meanwhile_the_next_is_read, setup_with_two,
 
     make("lock-0000000003", "three");
     proxy_reset_counts(proxy);
-    start_reading(&l, 1, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
+    start_reading(&l, 1);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
-    proxy_release(proxy);
     AUTO(participants) list = listed(&l, 2);
     assert_place(list, 0, "lock-0000000002", SIZE_MAX);
     assert_read(list, 1);
@@ -504,9 +445,8 @@ TEST_WITH(a_directory_that_goes_meanwhile_is_empty, setup_with_two,
 {
     struct lister l;
 
-    start_reading(&l, 0, ZOO_GETCHILDREN2_OP, PROXY_HOLD_REPLY);
+    start_reading(&l, 0);
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
-    proxy_release(proxy);
     zkr_participants_free(listed(&l, 0));
 }
 

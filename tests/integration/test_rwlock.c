@@ -657,7 +657,7 @@ TEST(tokens_tell_old_writers_and_readers_apart)
     }
 }
 
-/* Curator from 5.5.0 on makes such nodes, for a downgrade. */
+/* Of Curator, from 5.5.0 on also for a downgrade, and of kazoo. */
 TEST(a_contender_with_our_number_is_ahead_of_us)
 {
     static const char *const names[] = {
@@ -667,6 +667,9 @@ TEST(a_contender_with_our_number_is_ahead_of_us)
         "_c_00000000-7d6f-4686-ab55-f4bd6230b745-__WRIT__",
         "ffffffffffffffffffffffffffffffff__rlock__",
         "ffffffffffffffffffffffffffffffff__lock__",
+        "__READ__",
+        "__WRIT__",
+        "_c_16176773-7d6f-4686-ab55-f4bd6230b745-lock-",
     };
 
     for (size_t i = 0; i < COUNT(names); i++) {
@@ -690,38 +693,6 @@ TEST(a_contender_with_our_number_is_ahead_of_us)
             assert_int_equal(sequence_of(w.grant), number);
             release(w.grant);
         }
-    }
-}
-
-/* -- what is on the server ------------------------------------------------ */
-
-TEST(contenders_of_other_clients_are_waited_for)
-{
-    static const struct {
-        const char *name;
-        bool shared;
-    } theirs[] = {
-        { "_c_16176773-7d6f-4686-ab55-f4bd6230b745-__WRIT__", false },
-        { "_c_16176773-7d6f-4686-ab55-f4bd6230b745-__READ__", true },
-        { "__WRIT__", false },
-        { "__READ__", true },
-        { "5f1e6773f4bd6230b745f4bd6230b745__lock__", false },
-        { "5f1e6773f4bd6230b745f4bd6230b745__rlock__", true },
-        { "_c_16176773-7d6f-4686-ab55-f4bd6230b745-lock-", false },
-    };
-
-    release(read_lock(lock));
-    for (size_t i = 0; i < COUNT(theirs); i++) {
-        char created[256];
-
-        ok(admin_create_flags(admin, textf("%s/%s", dir, theirs[i].name), NULL,
-                              ZOO_SEQUENCE, created, sizeof(created)));
-        is_refused(by_writing);
-        if (theirs[i].shared)
-            release(read_lock(visitor));
-        else
-            is_refused(by_reading);
-        assert_int_equal(admin_delete(admin, created), ZOK);
     }
 }
 
