@@ -71,7 +71,6 @@ static void leaves_out(int ghosts, const char *path, acquire_call *call,
     AUTO(lockable) rival = new_lock(healthy, path, call);
     int64_t began = now_ms();
     zkr_grant *g = NULL;
-    struct waiter w;
 
     zkr_log_set(ZKR_LOG_WARNING, record_warning, warnings);
     ok(call(lock, SOON_MS, &g));
@@ -80,9 +79,8 @@ static void leaves_out(int ghosts, const char *path, acquire_call *call,
     assert_int_equal(recorder_count(warnings), ghosts);
     ok(zkr_grant_check(g));
     assert_int_equal(by_rival(rival, 0, &nil), ZKR_EBUSY);
-    waiter_start_by(&w, by_rival, rival, SOON_MS);
-    release(g);
-    release(waiter_grant(&w));
+    struct waiter w = WAITER(start_by, by_rival, rival, SOON_MS);
+    release_to(g, &w);
 }
 
 TEST(a_ghost_is_waited_for_and_then_left_out)
@@ -135,11 +133,10 @@ TEST(a_real_holder_is_asked_about_and_waited_for)
     AUTO(mutex) m = new_mutex(s, HELD);
     AUTO(mutex) rival = new_mutex(healthy, HELD);
     zkr_grant *g = acquire(rival);
-    struct waiter w;
     int64_t began = now_ms();
     int64_t asked_ms[2] = { 0 };
+    struct waiter w = WAITER(queue, m);
 
-    waiter_queue(&w, m);
     settle(s);
     assert_true(await_question() - began >= 2 * T_MS);
     (void)await_question();
@@ -148,8 +145,7 @@ TEST(a_real_holder_is_asked_about_and_waited_for)
     settle(s);
     assert_false(waiter_is_done(&w));
     ok(zkr_grant_check(g));
-    release(g);
-    release(waiter_grant(&w));
+    release_to(g, &w);
 }
 
 /* The odd one is down while the session with the nodes ends. */

@@ -56,16 +56,6 @@ static int get_known(void)
     return number;
 }
 
-TEST(somebody_who_came_meanwhile_is_seen)
-{
-    (void)get_known();
-    zkr_grant *g = acquire(rival);
-    struct waiter w = WAITER(queue, m);
-    settle(s);
-    assert_false(waiter_is_done(&w));
-    release_to(g, &w);
-}
-
 /* The first of its session that waits: others are ahead. The list that went
  * with its create is the answer; once a second one was sent. */
 TEST(a_claim_behind_others_lists_once)
@@ -117,49 +107,24 @@ TEST(another_directory_is_noticed)
 
 /* -- neighbours ------------------------------------------------------------ */
 
-static void hand_over_to(zkr_mutex *next)
-{
-    zkr_grant *g = acquire(m);
-
-    proxy_reset_counts(proxy);
-    struct waiter w = WAITER(queue, next);
-    wait_watched(1);
-    proxy_reset_counts(proxy);
-    release(g);
-    ok(waiter_join(&w));
-    assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 0);
-    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
-    release(w.grant);
-}
-
+/* Of one handle, and of two on one path. */
 TEST(two_threads_hand_over_without_a_list)
 {
-    hand_over_to(m);
-}
-
-TEST(two_handles_on_one_path_are_one_line)
-{
     AUTO(mutex) second = new_mutex(s, path);
+    zkr_mutex *next[] = { m, second };
 
-    hand_over_to(second);
-}
+    for (size_t i = 0; i < 2; i++) {
+        zkr_grant *g = acquire(m);
 
-TEST(all_sessions_are_served_in_order)
-{
-    enum { N = 8 };
-    struct waiter waiters[N];
-    zkr_grant *g = acquire(m);
-
-    for (size_t i = 0; i < N; i++)
-        waiter_queue(&waiters[i], i % 3 == 1 ? rival : m);
-    release(g);
-    for (size_t i = 0; i < N; i++) {
-        ok(waiter_join(&waiters[i]));
-        settle(s);
-        settle(theirs);
-        for (size_t j = i + 1; j < N; j++)
-            assert_false(waiter_is_done(&waiters[j]));
-        release(waiters[i].grant);
+        proxy_reset_counts(proxy);
+        struct waiter w = WAITER(queue, next[i]);
+        wait_watched(1);
+        proxy_reset_counts(proxy);
+        release(g);
+        ok(waiter_join(&w));
+        assert_int_equal(proxy_requests(proxy, ZOO_GETCHILDREN2_OP), 0);
+        assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
+        release(w.grant);
     }
 }
 

@@ -73,10 +73,20 @@ TEST(a_refused_list_waits_for_the_create)
     }
 }
 
-TEST(a_refused_list_and_a_lost_create_leave_one_node)
+static const struct {
+    const char *name;
+    enum zkr__zk_type type;
+    int count;
+    bool lost; /* the answer to the create */
+} refused[] = { { "a list, and a lost create", ZKR__ZK_CHILDREN, 1, true },
+                { "a create", ZKR__ZK_CREATE, 2, false },
+                { "a delete", ZKR__ZK_DELETE, 3, false } };
+
+TEST_ROWS(a_refused_request_is_sent_again, refused, row)
 {
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    refuse(ZKR__ZK_CHILDREN, 1);
+    if (row->lost)
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    refuse(row->type, row->count);
     zkr_grant *g = acquire(m);
     assert_int_equal(count_children(path), 1);
     release(g);
@@ -92,24 +102,6 @@ TEST(a_wait_that_ends_between_the_two_leaves_nothing)
     proxy_release(proxy);
     wait_children(path, 0);
     release(acquire(m));
-}
-
-TEST(a_refused_create_is_searched_for_and_sent_again)
-{
-    refuse(ZKR__ZK_CREATE, 2);
-    zkr_grant *g = acquire(m);
-    assert_int_equal(count_children(path), 1);
-    release(g);
-    assert_int_equal(count_children(path), 0);
-}
-
-TEST(a_refused_delete_is_sent_again)
-{
-    zkr_grant *g = acquire(m);
-
-    refuse(ZKR__ZK_DELETE, 3);
-    release(g);
-    assert_int_equal(count_children(path), 0);
 }
 
 /* With a lease there is always a timer that wakes somebody. */

@@ -4,8 +4,6 @@
 
 #include "victim.h"
 
-/* Each fault strikes so often. */
-#define TWICE 2
 /* Sessions without a lease make no transactions of their own. */
 #define LONG_MS 12000
 
