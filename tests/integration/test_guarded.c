@@ -394,24 +394,6 @@ TEST_WITH(a_write_before_a_release_is_made_before_it, setup, teardown)
     }
 }
 
-/* Writes that are under way at the end are reported before the close
- * returns. */
-TEST(a_close_ends_what_is_under_way)
-{
-    zkr_grant *g = acquire(m);
-
-    proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_HOLD_REPLY);
-    ok(set_async(g, "a", -1, -1));
-    ok(set_async(g, "b", -1, -1));
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    (void)zkr_session_close(s);
-    s = NULL;
-    zkr_grant_free(g);
-    assert_int_equal(recorder_count(told.recorder), 2);
-    is_recorded(told.recorder, 0, ZKR_EUNKNOWN, false);
-    is_recorded(told.recorder, 1, ZKR_EUNKNOWN, false);
-}
-
 /* -- other locks, other sessions ------------------------------------------ */
 
 TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)

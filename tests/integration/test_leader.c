@@ -157,6 +157,9 @@ TEST(one_leads_and_the_next_one_when_it_has_left)
     assert_false(zkr_leader_is_leader(a.leader));
     leads(&a);
     int64_t first = told(&a, ZKR_LEADER_GAINED);
+    leads(&a); /* a second campaign goes on with the first */
+    assert_int_equal(count_children(path), 1);
+    ok(zkr_leader_wait(a.leader, 0));
     assert_int_equal(first, token_of(&a));
     queues(&b, 2);
     tells(zkr_leader_wait(b.leader, 0), ZKR_EBUSY, "others come first");
@@ -202,44 +205,33 @@ TEST(handles_of_a_term_are_counted)
     assert_true(zkr_leader_is_leader(a.leader));
 }
 
-TEST(a_second_campaign_goes_on_with_the_first)
-{
-    leads(&a);
-    leads(&a);
-    assert_int_equal(count_children(path), 1);
-    ok(zkr_leader_wait(a.leader, 0));
-}
-
 /* -- on the server -------------------------------------------------------- */
 
+/* An empty id is no data, and without one they are our record. */
 TEST(a_node_is_that_of_curators_latch_and_has_the_id)
 {
     static const char id[] = { 'i', '\0', 'd' };
+    struct participant c;
 
     end(&a);
+    end(&b);
     begin_with(&a, s, OPTS(leader, .id = id, .id_size = sizeof(id)));
+    begin(&b, theirs, "");
+    begin(&c, s, NULL);
     leads(&a);
+    queues(&b, 2);
+    queues(&c, 3);
     AUTO(participants) list = list_of(theirs, path, NULL);
-    assert_int_equal(list->count, 1);
+    assert_int_equal(list->count, 3);
     assert_int_equal(strlen(list->items[0].name), 3 + 36 + 1 + 6 + 10);
     assert_memory_equal(list->items[0].name, "_c_", 3);
     assert_memory_equal(list->items[0].name + 39, "-latch-0000000000", 17);
     assert_int_equal(list->items[0].data_size, sizeof(id));
     assert_memory_equal(list->items[0].data, id, sizeof(id));
     assert_int_equal(list->items[0].token, token_of(&a));
-}
-
-TEST(an_empty_id_is_no_data_and_without_one_it_is_our_record)
-{
-    end(&a);
-    end(&b);
-    begin(&a, s, "");
-    begin(&b, theirs, NULL);
-    leads(&a);
-    queues(&b, 2);
-    AUTO(participants) list = list_of(theirs, path, NULL);
-    assert_int_equal(list->items[0].full_size, 0);
-    assert_int_equal(list->items[1].data[0], '{');
+    assert_int_equal(list->items[1].full_size, 0);
+    assert_int_equal(list->items[2].data[0], '{');
+    end(&c);
 }
 
 TEST(a_node_in_kazoos_layout_is_that_of_its_election)
@@ -282,32 +274,33 @@ TEST(participants_are_listed_in_their_order_with_their_ids)
 
 /* -- losses --------------------------------------------------------------- */
 
-/* TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange */
-TEST(a_leader_whose_node_is_deleted_queues_again)
+static void delete_first(zkr_session *unused)
+{
+    delete_nth_child(path, 0);
+}
+
+static const struct {
+    const char *name;
+    void (*end_term)(zkr_session *session);
+} losses[] = { { "its node is deleted", delete_first },
+               { "its session ends", expire } };
+
+/* TestLeaderLatch.testResettingOfLeadershipAfterConcurrentLeadershipChange,
+ * testLostConnection, CURATOR-696 */
+TEST_ROWS(a_leader_that_is_over_queues_again, losses, row)
 {
     leads(&a);
     int64_t first = told(&a, ZKR_LEADER_GAINED);
     queues(&b, 2);
-    delete_nth_child(path, 0);
+    row->end_term(s);
     follows(&b, &a);
     ids_are("b a ");
     assert_false(zkr_leader_is_leader(a.leader));
-    delete_nth_child(path, 0);
+    row->end_term(theirs);
     follows(&a, &b);
     ids_are("a b ");
     assert_false(zkr_leader_is_leader(b.leader));
     assert_true(token_of(&a) > first);
-}
-
-/* TestLeaderLatch.testLostConnection, CURATOR-696 */
-TEST(a_leader_whose_session_ends_queues_again)
-{
-    a_leads_before_b();
-    expire(s);
-    follows(&b, &a);
-    ids_are("b a ");
-    expire(theirs);
-    follows(&a, &b);
 }
 
 /* TestLeaderLatch.testSessionInterruptionDoNotCauseBrainSplit,

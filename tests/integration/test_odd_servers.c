@@ -4,7 +4,6 @@
 #include "fixture.h"
 
 #include <sys/socket.h>
-#include <sys/wait.h>
 
 #include "net.h"
 #include "security.h"
@@ -116,12 +115,7 @@ TEST(a_server_that_is_behind_costs_nothing)
 /* cp and rm, on data directories. */
 static void run(const char *const argv[])
 {
-    pid_t pid = spawn((char *const *)(uintptr_t)argv, 0, 2);
-    int status = 0;
-
-    assert_true(pid > 0);
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    assert_true(spawn_run((char *const *)(uintptr_t)argv, STDERR_FILENO));
 }
 
 static void write_much(zkr_session *s)

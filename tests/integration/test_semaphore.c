@@ -493,21 +493,6 @@ TEST(one_that_waits_queues_again_in_the_next_session)
     is_empty();
 }
 
-TEST(one_that_waits_may_end_with_its_session)
-{
-    AUTO(recorder) r = recorder_new();
-    AUTO(semaphore) sem =
-        NEW(semaphore, s, path, 1,
-            OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
-    AUTO(semaphore) other = new_semaphore(theirs, 1);
-    AUTO(held) g = take(other);
-
-    ok(zkr_semaphore_acquire_async(sem, -1, record_acquire, r, NULL));
-    wait_children(leases, 2);
-    expire(s);
-    assert_int_equal(recorded(r, 0), ZKR_ELOST);
-}
-
 /* -- a limit that all share ------------------------------------------------ */
 
 static zkr_semaphore *new_shared(zkr_session *session, uint32_t limit)
