@@ -112,15 +112,11 @@ TEST(a_child_that_is_a_path_is_not_followed)
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 0);
 }
 
-TEST(a_node_of_another_name_is_not_ours)
+/* Its czxid would be a token that every fence accepts, or that none does. */
+TEST(a_node_of_another_name_or_that_nothing_created_is_not_ours)
 {
     atomic_store(&wrong_path, 1);
     is_refused_and_leaves_nothing();
-}
-
-/* The czxid would be a token that every fence accepts, or that none does. */
-TEST(a_node_that_nothing_created_is_not_ours)
-{
     atomic_store(&wrong_czxid, 1);
     is_refused_and_leaves_nothing();
 }

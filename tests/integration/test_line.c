@@ -18,8 +18,6 @@ static void wait_watched(long count)
     settle(s);
 }
 
-/* -- asynchronous claims --------------------------------------------------- */
-
 TEST(ten_claims_need_two_lists)
 {
     enum { N = 10 };
@@ -38,8 +36,6 @@ TEST(ten_claims_need_two_lists)
     assert_true(proxy_requests(proxy, ZOO_EXISTS_OP) <= 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), N);
 }
-
-/* -- alone ----------------------------------------------------------------- */
 
 /* The second acquire watches the directory. Returns the last node's number. */
 static int get_known(void)
@@ -104,8 +100,6 @@ TEST(another_directory_is_noticed)
     ok(admin_delete(admin, stranger(textf("%010d", last))));
     release(waiter_grant(&w));
 }
-
-/* -- neighbours ------------------------------------------------------------ */
 
 /* Of one handle, and of two on one path. */
 TEST(two_threads_hand_over_without_a_list)
@@ -216,8 +210,6 @@ TEST_ROWS(a_write_keeps_the_neighbour_waiting, held_back, row)
     release(recorded_grant(told, 1));
     assert_int_equal(admin_delete(admin, data), ZOK);
 }
-
-/* -- readers and writers --------------------------------------------------- */
 
 TEST(readers_follow_a_writer_without_a_list)
 {

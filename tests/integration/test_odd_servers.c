@@ -23,8 +23,6 @@ static int open_at(const char *hosts, const char *auth, zkr_session **ret_s)
                             ret_s);
 }
 
-/* -- servers that refuse -------------------------------------------------- */
-
 TEST(a_lack_of_credentials_is_told)
 {
     static const char *const java[] = { "-Dzookeeper.enforce.auth.enabled=true",
@@ -87,8 +85,6 @@ TEST(every_form_of_an_address_is_accepted)
     }
 }
 
-/* -- servers that change -------------------------------------------------- */
-
 /* A server that has not seen a transaction that we have seen refuses us. */
 TEST(a_server_that_is_behind_costs_nothing)
 {
@@ -109,8 +105,6 @@ TEST(a_server_that_is_behind_costs_nothing)
     wait_verified(g);
     assert_int_equal(zkr_session_epoch(s), 1);
 }
-
-/* -- servers that forget -------------------------------------------------- */
 
 /* cp and rm, on data directories. */
 static void run(const char *const argv[])
@@ -166,8 +160,6 @@ TEST(a_session_that_outlives_a_restore_comes_back)
         release(acquire(m));
     }
 }
-
-/* -- no servers ----------------------------------------------------------- */
 
 struct babbler {
     int fd;

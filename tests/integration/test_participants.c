@@ -38,15 +38,6 @@ TEST(a_holder_that_does_not_heed_is_told_of_both)
     tells(zkr_grant_release(g), ZKR_ELOST, "after a request to give it");
 }
 
-TEST(a_node_that_has_gone_cannot_be_asked)
-{
-    zkr_grant *g = acquire(m);
-    const char *node = textf("%s", zkr_grant_node(g));
-
-    release(g);
-    tells(zkr_participants_revoke(s, node), ZNONODE, node);
-}
-
 TEST(whatever_may_be_written_can_be_asked)
 {
     const char *node = in_dir("_c_x-__READ__0000000004");
@@ -57,6 +48,8 @@ TEST(whatever_may_be_written_can_be_asked)
     node_has(node, "__REVOKE__");
     forbid(node, ZOO_PERM_READ);
     assert_int_equal(zkr_participants_revoke(s, node), ZNOAUTH);
+    assert_int_equal(admin_delete(admin, node), ZOK);
+    tells(zkr_participants_revoke(s, node), ZNONODE, node);
 }
 
 /* A waiter that has been asked is told when it holds. */
@@ -96,6 +89,15 @@ static void assert_place(const struct zkr_participants *list, size_t i,
     assert_int_equal(list->items[i].holds,
                      list->items[i].kind != ZKR_PARTICIPANT_FOREIGN &&
                          waits_for == SIZE_MAX);
+}
+
+static void assert_read(const struct zkr_participants *list, size_t count)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        assert_int_equal(list->items[i].error, ZKR_OK);
+        assert_int_equal(list->items[i].token != 0, i < count);
+        assert_int_equal(list->items[i].data_size > 0, i < count);
+    }
 }
 
 /* The entry of a grant at index `i` of an earlier list. */
@@ -163,6 +165,8 @@ TEST(each_node_names_its_own_thread)
     release_to(g, &w);
 }
 
+/* By their names a writer and a reader of one number wait for each other, so
+ * both are read. */
 TEST(a_reader_stands_beside_its_own_writer)
 {
     AUTO(rwlock) rw = NEW(rwlock, s, path, NULL);
@@ -175,10 +179,17 @@ TEST(a_reader_stands_beside_its_own_writer)
     assert_place(list, 1, strrchr(zkr_grant_node(w), '/') + 1, SIZE_MAX);
     assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_SHARED);
     assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_EXCLUSIVE);
+    make("b-__WRIT__0000000001", "waits");
+    zkr_participants_free(list);
+    list = list_of(s, path, OPTS(participants, .reads = 1));
+    assert_int_equal(list->count, 3);
+    assert_read(list, 2);
+    assert_true(list->items[0].holds && list->items[1].holds);
+    assert_place(list, 2, "b-__WRIT__0000000001", 1);
     zkr_participants_free(list);
     release(w);
     list = list_of(s, path, NULL);
-    assert_int_equal(list->count, 1);
+    assert_int_equal(list->count, 2);
     assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
 }
 
@@ -197,11 +208,6 @@ TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
     assert_int_equal(recorded(r, 0), REVOKED);
     release(g);
     assert_int_equal(count_children(path), 0);
-}
-
-TEST(a_missing_directory_has_no_list)
-{
-    tells(list_fails(s, path, 0), ZNONODE, path);
 }
 
 /* Nodes that somebody makes by hand, with names that ZooKeeper accepts. */
@@ -238,6 +244,7 @@ TEST(hostile_nodes_are_told_as_they_are)
 
 TEST(a_node_that_may_not_be_read_is_listed_without)
 {
+    tells(list_fails(s, path, 0), ZNONODE, path);
     make_directory();
     make("lock-0000000001", "one");
     make("lock-0000000002", "two");
@@ -256,15 +263,6 @@ TEST(a_node_that_may_not_be_read_is_listed_without)
     forbid(path, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     assert_int_equal(list_fails(s, path, 0), ZNOAUTH);
     forbid(path, ZOO_PERM_ALL);
-}
-
-static void assert_read(const struct zkr_participants *list, size_t count)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        assert_int_equal(list->items[i].error, ZKR_OK);
-        assert_int_equal(list->items[i].token != 0, i < count);
-        assert_int_equal(list->items[i].data_size > 0, i < count);
-    }
 }
 
 /* More than are read at once. */
@@ -317,21 +315,6 @@ TEST(holders_and_the_next_are_read)
             OPTS(participants, .reads = rows[i].reads, .flags = rows[i].flags));
         assert_read(list, rows[i].read);
     }
-}
-
-/* By their names a writer and a reader of one number wait for each other. */
-TEST(of_one_number_all_are_read)
-{
-    AUTO(rwlock) rw = NEW(rwlock, s, path, NULL);
-    AUTO(held) w = GRANT(rwlock_acquire_write, rw, SOON_MS);
-    AUTO(held) r = GRANT(rwlock_acquire_read, rw, SOON_MS);
-
-    make("b-__WRIT__0000000001", "waits");
-    AUTO(participants) list = list_of(s, path, OPTS(participants, .reads = 1));
-    assert_int_equal(list->count, 3);
-    assert_read(list, 2);
-    assert_true(list->items[0].holds && list->items[1].holds);
-    assert_place(list, 2, "b-__WRIT__0000000001", 1);
 }
 
 TEST(permissions_of_everybody_are_told)

@@ -11,8 +11,6 @@ static bool goes_on(int64_t start, size_t done, size_t least)
            now_ms() < start + test_number("ZKR_RACE_SECONDS", 0) * 1000;
 }
 
-/* -- giving up against the grant ------------------------------------------ */
-
 enum { LANES = 10, ROUNDS = 1000, KILLERS = 24, EXPIRIES = 200, GRANTS = 100 };
 
 struct lane {
@@ -130,8 +128,6 @@ TEST(giving_up_and_being_granted_at_once_has_one_outcome)
     assert_true(given_up > 50);
 }
 
-/* -- sessions that end ---------------------------------------------------- */
-
 struct storm {
     zkr_mutex *mutexes[3];
     atomic_bool stop;
@@ -206,8 +202,6 @@ TEST(sessions_that_end_under_24_threads_leave_none_hanging)
         zkr_mutex_free(storm.mutexes[i]);
     }
 }
-
-/* -- closing and freeing under load --------------------------------------- */
 
 struct closing {
     zkr_mutex *mutex;

@@ -176,11 +176,12 @@ static int release_as(void *arg)
     return zkr_reentrant_mutex_release_of(m, &((struct task *)arg)->opts);
 }
 
-TEST(an_owner_with_a_number_is_at_home_on_any_thread)
+TEST(an_owner_with_a_number_is_at_home_on_any_thread_and_on_none)
 {
     struct task task = { .opts = *OPTS(acquire, .owner = 7) };
     struct task other = { .opts = *OPTS(acquire, .owner = 8) };
     struct caller elsewhere;
+    AUTO(recorder) r = recorder_new();
 
     ok(acquire_as(&task));
     zkr_grant *grant = task.grant;
@@ -188,6 +189,10 @@ TEST(an_owner_with_a_number_is_at_home_on_any_thread)
     ok(call_join(&elsewhere));
     assert_ptr_equal(task.grant, grant);
     assert_int_equal(zkr_grant_depth(grant), 2);
+    ok(zkr_lockable_acquire_async(m, &task.opts, 0, record_acquire, r, NULL));
+    ok(recorded(r, 0));
+    assert_ptr_equal(GRANT(lockable_grant, m, &task.opts), grant);
+    assert_int_equal(zkr_grant_depth(grant), 3);
 
     assert_int_equal(acquire_as(&other), ZKR_EBUSY);
     assert_null(other.grant);
@@ -198,20 +203,8 @@ TEST(an_owner_with_a_number_is_at_home_on_any_thread)
     call_start(&elsewhere, release_as, &task);
     ok(call_join(&elsewhere));
     ok(release_as(&task));
+    ok(release_as(&task));
     assert_int_equal(release_as(&task), ZKR_ENOTHELD);
     ok(acquire_as(&other));
     ok(release_as(&other));
-}
-
-TEST(an_owner_with_a_number_acquires_again_by_a_callback)
-{
-    struct task task = { .opts = *OPTS(acquire, .owner = 7) };
-    AUTO(recorder) r = recorder_new();
-
-    ok(acquire_as(&task));
-    ok(zkr_lockable_acquire_async(m, &task.opts, 0, record_acquire, r, NULL));
-    ok(recorded(r, 0));
-    assert_int_equal(zkr_grant_depth(GRANT(lockable_grant, m, &task.opts)), 2);
-    ok(release_as(&task));
-    ok(release_as(&task));
 }

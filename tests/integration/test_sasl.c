@@ -92,13 +92,6 @@ static zkr_session *open_with_file(void)
     return open_session_with(&opts);
 }
 
-TEST(the_password_may_be_in_a_file)
-{
-    AUTO(session) s = open_with_file();
-
-    lock_once(s);
-}
-
 /* Regression guard: Cyrus wipes a password when it has used it. */
 TEST(a_user_logs_in_again_and_again)
 {

@@ -36,7 +36,7 @@ static struct zkr_counters counted(zkr_lockable *lock, uint64_t held)
 
 /* -- outcomes ------------------------------------------------------------- */
 
-TEST(a_new_lock_has_counted_nothing)
+TEST(each_outcome_is_counted_as_what_it_is)
 {
     struct zkr_counters zero = ZKR_COUNTERS_INIT;
     struct zkr_counters n = lock_stats(m);
@@ -44,17 +44,12 @@ TEST(a_new_lock_has_counted_nothing)
     assert_memory_equal(&n, &zero, sizeof(n));
     n = session_stats(s);
     assert_memory_equal(&n, &zero, sizeof(n));
-}
-
-TEST(each_outcome_is_counted_as_what_it_is)
-{
     AUTO(held) held = acquire(rival);
-
     assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
     assert_int_equal(zkr_mutex_acquire(m, 1, &nil), ZKR_ETIMEDOUT);
     wait_children(path, 1); /* its node has gone */
     struct waiter w = WAITER(queue, m);
-    struct zkr_counters n = lock_stats(m);
+    n = lock_stats(m);
     assert_sums(&n, 1, 0);
     ok(zkr_lockable_cancel(m));
     assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
@@ -125,7 +120,7 @@ TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
     assert_int_equal(n.expiries, 0);
 }
 
-TEST(a_broken_connection_is_a_reconnect)
+TEST(reconnects_and_retries_are_counted)
 {
     for (int i = 0; i < 2; i++) {
         disconnect(proxy, s);
@@ -134,6 +129,13 @@ TEST(a_broken_connection_is_a_reconnect)
     }
     assert_int_equal(session_stats(s).reconnects, 2);
     assert_int_equal(session_stats(s).expiries, 0);
+    uint64_t before = session_stats(s).retries;
+    for (int i = 0; i < 2; i++) {
+        proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZKR_ZTHROTTLEDOP);
+        ok(zkr_session_exists(s, "/", 0, NULL));
+        proxy_forget_rules(proxy);
+    }
+    assert_int_equal(session_stats(s).retries, before + 2);
 }
 
 /* Frozen a second time it is in doubt a second time. */
@@ -148,16 +150,6 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
         wait_grant_state(g, ZKR_GRANT_HELD);
     }
     assert_int_equal(counted(m, 1).unsures, 2);
-}
-
-TEST(a_request_that_is_sent_again_is_a_retry)
-{
-    for (int i = 0; i < 2; i++) {
-        proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZKR_ZTHROTTLEDOP);
-        ok(zkr_session_exists(s, "/", 0, NULL));
-        proxy_forget_rules(proxy);
-    }
-    assert_int_equal(session_stats(s).retries, 2);
 }
 
 /* -- every recipe --------------------------------------------------------- */

@@ -274,6 +274,8 @@ TEST(a_watch_until_the_deletion_ends_with_it)
 {
     static const enum zkr_watch_what whats[] = { ZKR_WATCH_DATA,
                                                  ZKR_WATCH_CHILDREN };
+    AUTO(log) missing = /* has ended with its first call */
+        told_first(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED, ZNONODE, "");
 
     for (size_t i = 0; i < 2; i++) {
         create(path, "a");
@@ -294,15 +296,7 @@ TEST(a_watch_until_the_deletion_ends_with_it)
                          0);
         erase(path);
     }
-}
-
-TEST(a_watch_of_a_missing_node_until_its_deletion_has_ended)
-{
-    AUTO(log) log =
-        told_first(ZKR_WATCH_CHILDREN | ZKR_WATCH_UNTIL_DELETED, ZNONODE, "");
-
-    create(path, "a");
-    expect_no_more(log, 1);
+    expect_no_more(missing, 1);
 }
 
 /* Changes before the deletion that were not told make it no ZKR_WATCH_ENDED. */
@@ -452,7 +446,11 @@ TEST(changes_without_a_connection_are_told_later)
     disconnect(proxy, s);
     set(path, "1");
     create(child("x"), NULL);
+    AUTO(log) late = watch(ZKR_WATCH_DATA);
+    end(watch(ZKR_WATCH_DATA));
+    assert_int_equal(count_of(late), 0);
     connect_again(proxy, s);
+    expect(late, 0, ZKR_WATCH_FIRST, ZOK, "1");
     expect(data, 1, ZKR_WATCH_CHANGED, ZOK, "1");
     expect(children, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
     disconnect(proxy, s);
@@ -545,17 +543,6 @@ TEST(a_change_as_the_session_ends_is_told)
     }
     set(path, "x");
     expect(log, 5, ZKR_WATCH_CHANGED, ZOK, "x");
-}
-
-TEST(a_watch_without_a_connection_waits_for_one)
-{
-    create(path, "a");
-    disconnect(proxy, s);
-    AUTO(log) log = watch(ZKR_WATCH_DATA);
-    end(watch(ZKR_WATCH_DATA));
-    assert_int_equal(count_of(log), 0);
-    connect_again(proxy, s);
-    expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
 }
 
 TEST(a_server_that_restarts_ends_no_watch)
