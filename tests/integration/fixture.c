@@ -493,3 +493,20 @@ void is_recorded(struct recorder *r, size_t i, int code, int64_t value)
     assert_true(recorder_get(r, i, NULL, &got));
     assert_int_equal(got, value);
 }
+
+void open_fails(const char *hosts, const struct zkr_session_opts *opts,
+                int64_t most_ms, int code, const char *part)
+{
+    for (int i = 0; i < 2; i++) {
+        struct stopwatch *w = stopwatch_start();
+        zkr_session *s = NULL;
+        int rc = zkr_session_open(hosts, opts, &s);
+
+        assert_true(stopwatch_says(w, 0, most_ms));
+        if (rc != code)
+            fail_msg("'%s': %s (%s), not %s", hosts, zkr_strerror(rc),
+                     zkr_error_detail(), zkr_strerror(code));
+        assert_null(s);
+        assert_has(zkr_error_detail(), part);
+    }
+}

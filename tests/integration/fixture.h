@@ -228,3 +228,9 @@ zkr_grant *recorded_grant(struct recorder *r, size_t i);
 int recorded(struct recorder *r, size_t i);
 /* That event has come, with that code and value. */
 void is_recorded(struct recorder *r, size_t i, int code, int64_t value);
+
+/* An open ends within so many ms, with that code, and the sentence of the error
+ * has that part. Twice, because what a failure leaves behind shows the next
+ * time. */
+void open_fails(const char *hosts, const struct zkr_session_opts *opts,
+                int64_t most_ms, int code, const char *part);

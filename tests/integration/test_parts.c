@@ -70,57 +70,62 @@ static struct zkr_participants *list_all(size_t count)
     return list;
 }
 
-static void assert_place(const struct zkr_participants *list, size_t i,
-                         const char *name, bool holds, size_t waits_for)
-{
-    assert_true(i < list->count);
-    assert_string_equal(list->items[i].name, name);
-    assert_int_equal(list->items[i].holds, holds);
-    assert_int_equal(list->items[i].waits_for, waits_for);
-}
+/* Nodes as they are made, by the rival behind a "*"; and the list: "!" behind
+ * those that hold, "?" behind foreign ones, and for whom the others wait. */
+static const struct {
+    const char *name;
+    const char *nodes[6];
+    const char *text;
+} lists[] = {
+    /* The first contender in the queue was shown as the holder of "locks", and
+     * leases as foreign nodes of another directory. */
+    { "leases hold, and the queue waits",
+      { LEASE "4", LEASE "2", "*" QUEUED "8", QUEUED "9" },
+      LEASE "2! " LEASE "4! " QUEUED "8 " QUEUED "9>2 " },
+    /* Curator makes the lease first, and then waits until there are no more of
+     * them than permits. Here is one of a directory whose numbers began
+     * again. */
+    { "the lease of the first waiter does not hold",
+      { LEASE "1", "*" QUEUED "5", QUEUED "6", "*" LEASE "0" },
+      LEASE "0 " LEASE "1! " QUEUED "5>0 " QUEUED "6>2 " },
+    { "that of anybody else, or of before, does",
+      { LEASE "1", QUEUED "6", "*" LEASE "0" },
+      LEASE "0! " LEASE "1! " QUEUED "6 " },
+    /* Curator counts each child of "leases"; in a queue others are foreign. */
+    { "other nodes are foreign",
+      { LEASE "1", "leases/lock-0000000000", "leases/notes",
+        "locks/x__WRIT__0000000000", "other" },
+      LEASE "1! other? leases/lock-0000000000? leases/notes? "
+            "locks/x__WRIT__0000000000? " },
+    { "a lock beside it has its own queue",
+      { "lock-0000000003", "lock-0000000004", LEASE "1", "*" QUEUED "0" },
+      "lock-0000000003! lock-0000000004>0 " LEASE "1! " QUEUED "0 " },
+};
 
-/* The first contender in the queue was shown as the holder of "locks", and
- * leases as foreign nodes of another directory. */
-TEST(leases_hold_and_the_queue_waits)
+TEST_ROWS(a_semaphore_is_listed, lists, row)
 {
-    make_by(admin, LEASE "4");
-    make_by(admin, LEASE "2");
-    make_by(rival, QUEUED "8");
-    make_by(admin, QUEUED "9");
-    AUTO(participants) list = list_all(4);
+    const char *text = "";
+    size_t count = 0;
+
+    for (; row->nodes[count] != NULL; count++) {
+        bool theirs = row->nodes[count][0] == '*';
+
+        make_by(theirs ? rival : admin, row->nodes[count] + theirs);
+    }
+    AUTO(participants) list = list_all(count);
     assert_true(list->semaphore);
-    assert_int_equal(list->total, 4);
-    assert_place(list, 0, LEASE "2", true, NOBODY);
-    assert_place(list, 1, LEASE "4", true, NOBODY);
-    assert_place(list, 2, QUEUED "8", false, NOBODY);
-    assert_place(list, 3, QUEUED "9", false, 2);
-    assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_SHARED);
-    assert_string_equal(list->items[0].marker, "lease-");
-    assert_int_equal(list->items[2].kind, ZKR_PARTICIPANT_EXCLUSIVE);
-    assert_int_equal(list->items[2].session_id, admin_session_id(rival));
-    assert_string_equal(list->items[0].data, "10.0.0.1");
-}
+    assert_int_equal(list->total, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+        bool foreign = p->kind == ZKR_PARTICIPANT_FOREIGN;
 
-/* Curator makes the lease first, and then waits until there are no more of them
- * than permits. */
-TEST(the_lease_of_the_first_waiter_does_not_hold)
-{
-    make_by(admin, LEASE "1");
-    make_by(rival, QUEUED "5");
-    make_by(admin, QUEUED "6");
-    make_by(rival, LEASE "0"); /* of a directory whose numbers began again */
-    AUTO(participants) list = list_all(4);
-    assert_place(list, 0, LEASE "0", false, NOBODY);
-    assert_place(list, 1, LEASE "1", true, NOBODY);
-    assert_place(list, 2, QUEUED "5", false, 0);
-    assert_place(list, 3, QUEUED "6", false, 2);
-    zkr_participants_free(list);
-    /* nobody else's lease, nor one that was there before */
-    assert_int_equal(admin_delete(admin, in_dir(QUEUED "5")), ZOK);
-    list = list_all(3);
-    assert_place(list, 0, LEASE "0", true, NOBODY);
-    assert_place(list, 1, LEASE "1", true, NOBODY);
-    assert_place(list, 2, QUEUED "6", false, NOBODY);
+        text = textf("%s%s%s%s ", text, p->name,
+                     p->holds  ? "!"
+                     : foreign ? "?"
+                               : "",
+                     p->waits_for == NOBODY ? "" : textf(">%zu", p->waits_for));
+    }
+    assert_string_equal(text, row->text);
 }
 
 /* Only sessions say who has been promised a lease. */
@@ -132,41 +137,21 @@ TEST(leases_and_the_first_waiter_are_read)
     make_by(rival, LEASE "2");
     AUTO(participants) list = list_of(s, path, OPTS(participants, .reads = 1));
     assert_int_equal(list->count, 4);
-    assert_place(list, 1, LEASE "2", false, NOBODY);
-    assert_place(list, 2, QUEUED "5", false, 1);
+    assert_string_equal(list->items[1].name, LEASE "2");
+    assert_false(list->items[1].holds);
+    assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_SHARED);
+    assert_string_equal(list->items[1].marker, "lease-");
+    assert_string_equal(list->items[1].data, "10.0.0.1");
+    assert_string_equal(list->items[2].name, QUEUED "5");
+    assert_int_equal(list->items[2].waits_for, 1);
+    assert_int_equal(list->items[2].kind, ZKR_PARTICIPANT_EXCLUSIVE);
+    assert_int_equal(list->items[2].session_id, admin_session_id(rival));
     assert_true(list->items[2].token != 0);
     assert_true(list->items[3].token == 0);
     zkr_participants_free(list);
     list = list_of(s, path, OPTS(participants, .limit = 2));
     assert_int_equal(list->count, 2);
     assert_int_equal(list->total, 4);
-}
-
-/* Curator counts each child of "leases"; in a queue others are foreign. */
-TEST(other_nodes_in_a_semaphore_are_foreign)
-{
-    make_by(admin, LEASE "1");
-    make("leases/lock-0000000000", NULL);
-    make("leases/notes", NULL);
-    make("locks/x__WRIT__0000000000", NULL);
-    make("other", NULL);
-    AUTO(participants) list = list_all(5);
-    assert_place(list, 0, LEASE "1", true, NOBODY);
-    for (size_t i = 1; i < 5; i++)
-        assert_int_equal(list->items[i].kind, ZKR_PARTICIPANT_FOREIGN);
-}
-
-TEST(a_lock_beside_a_semaphore_has_its_own_queue)
-{
-    make_by(admin, "lock-0000000003");
-    make_by(admin, "lock-0000000004");
-    make_by(admin, LEASE "1");
-    make_by(rival, QUEUED "0");
-    AUTO(participants) list = list_all(4);
-    assert_place(list, 0, "lock-0000000003", true, NOBODY);
-    assert_place(list, 1, "lock-0000000004", false, 0);
-    assert_place(list, 2, LEASE "1", true, NOBODY);
-    assert_place(list, 3, QUEUED "0", false, NOBODY);
 }
 
 TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
@@ -235,5 +220,6 @@ TEST(directories_that_may_not_be_read_are_told)
     make_by(admin, "lock-0000000001");
     list = list_of(s, path, NULL); /* a mutex does not need them */
     assert_false(list->semaphore);
-    assert_place(list, 0, "lock-0000000001", true, NOBODY);
+    assert_string_equal(list->items[0].name, "lock-0000000001");
+    assert_true(list->items[0].holds);
 }
