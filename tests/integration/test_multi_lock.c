@@ -283,6 +283,7 @@ static void delete_watched(const char *dir)
     assert_int_equal(admin_delete(admin, node), ZOK);
 }
 
+/* Also with its session, and that more than once. */
 TEST(a_lock_lost_meanwhile_is_acquired_again)
 {
     AUTO(multi_lock) ml = multi_of_three(NULL);
@@ -299,6 +300,18 @@ TEST(a_lock_lost_meanwhile_is_acquired_again)
     ok(waiter_join(&w));
     ok(zkr_grants_check(three, 3));
     give_back(three, 3);
+    g = acquire(others[2]);
+    w = wait_for_the_last(ml);
+    for (int i = 0; i < 2; i++) {
+        expire_and_wait(s);
+        wait_children(paths[2], 2);
+    }
+    release(g);
+    ok(waiter_join(&w));
+    ok(zkr_grants_check(three, 3));
+    give_back(three, 3);
+    for (int i = 0; i < 3; i++)
+        is_free(i);
 }
 
 static int by_thread_that_has_it(zkr_lockable *ml, int64_t timeout_ms,
@@ -405,24 +418,6 @@ TEST(a_grant_that_is_not_told_can_be_freed)
     assert_int_equal(recorder_count(r), 1);
     assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
     wait_children(paths[0], 0);
-}
-
-TEST(it_begins_again_in_the_next_session)
-{
-    AUTO(multi_lock) ml = multi_of_three(NULL);
-    zkr_grant *g = acquire(others[2]);
-    struct waiter w = wait_for_the_last(ml);
-
-    for (int i = 0; i < 2; i++) {
-        expire_and_wait(s);
-        wait_children(paths[2], 2);
-    }
-    release(g);
-    ok(waiter_join(&w));
-    ok(zkr_grants_check(three, 3));
-    give_back(three, 3);
-    for (int i = 0; i < 3; i++)
-        is_free(i);
 }
 
 TEST(with_the_flag_it_fails)

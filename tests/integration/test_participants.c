@@ -11,29 +11,20 @@ enum { REPLY_MS = 500 }; /* of the session behind the proxy */
 
 FIXTURE(onlooker_setup, onlooker_teardown)
 
-TEST(a_holder_hears_that_it_is_asked)
+TEST(a_holder_hears_that_it_is_asked_and_of_the_end_if_it_does_not_heed)
 {
     AUTO(recorder) r = recorder_new();
     AUTO(session) other = open_session();
-    AUTO(held) g = acquire(m);
-
-    ok(zkr_grant_listen(g, record_grant, r));
-    assert_int_equal(admin_set(admin, zkr_grant_node(g), "something"), ZOK);
-    ok(zkr_participants_revoke(other, zkr_grant_node(g)));
-    assert_int_equal(recorded(r, 0), REVOKED);
-    node_has(zkr_grant_node(g), "__REVOKE__");
-    assert_int_equal(zkr_grant_check(g), ZKR_OK);
-}
-
-TEST(a_holder_that_does_not_heed_is_told_of_both)
-{
-    AUTO(recorder) r = recorder_new();
     AUTO(grant) g = acquire(m);
+    const char *node = zkr_grant_node(g);
 
     ok(zkr_grant_listen(g, record_grant, r));
-    ok(zkr_participants_revoke(s, zkr_grant_node(g)));
+    assert_int_equal(admin_set(admin, node, "something"), ZOK);
+    ok(zkr_participants_revoke(other, node));
     assert_int_equal(recorded(r, 0), REVOKED);
-    ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
+    node_has(node, "__REVOKE__");
+    assert_int_equal(zkr_grant_check(g), ZKR_OK);
+    ok(zkr_participants_break(other, node, zkr_grant_token(g), 0));
     is_recorded(r, 1, ZKR_GRANT_LOST, ZKR_LOSS_REVOKED);
     tells(zkr_grant_release(g), ZKR_ELOST, "after a request to give it");
 }

@@ -128,13 +128,9 @@ TEST(an_open_reaches_a_server_that_is_just_starting)
 
 TEST(refused_credentials_end_the_session)
 {
-    const struct zkr_session_opts *opts =
-        OPTS(session, .auth_scheme = "nosuchscheme", .auth = "a:b");
-    zkr_session *s = NULL;
-
-    assert_int_equal(zkr_session_open(server_hosts(the_server), opts, &s),
-                     ZAUTHFAILED);
-    assert_null(s);
+    open_fails(server_hosts(the_server),
+               OPTS(session, .auth_scheme = "nosuchscheme", .auth = "a:b"),
+               SOON_MS, ZAUTHFAILED, "");
 }
 
 /* The longest of each is good. */

@@ -70,7 +70,7 @@ static void is_told(const char *hosts, struct zkr_session_opts opts, int code,
 
 /* -- what works ----------------------------------------------------------- */
 
-TEST(a_lock_works_over_tls)
+TEST(a_lock_works_over_tls_and_outlives_the_connection)
 {
     AUTO(session) s = open_tls(SESSION_MS);
     AUTO(mutex) m = new_mutex(s, new_path());
@@ -79,6 +79,13 @@ TEST(a_lock_works_over_tls)
     wait_verified(g);
     ok(zkr_grant_guarded_create(g, "/tests/over-tls", "x", 1, SOON_MS));
     ok(zkr_grant_guarded_delete(g, "/tests/over-tls", -1, SOON_MS));
+    for (int i = 0; i < 2; i++) {
+        server_kill9(the_server);
+        wait_session_state(s, ZKR_SESSION_SUSPENDED);
+        restart_server();
+        wait_session_state(s, ZKR_SESSION_RECONNECTED);
+        wait_verified(g);
+    }
 }
 
 TEST(a_key_may_have_a_password)
@@ -106,21 +113,6 @@ TEST(a_new_session_is_over_tls_too)
         assert_int_equal(zkr_session_epoch(s), epoch + 1);
     }
     release(acquire(m));
-}
-
-TEST(a_lock_outlives_the_connection)
-{
-    AUTO(session) s = open_tls(SESSION_MS);
-    AUTO(mutex) m = new_mutex(s, new_path());
-    AUTO(held) g = acquire(m);
-
-    for (int i = 0; i < 2; i++) {
-        server_kill9(the_server);
-        wait_session_state(s, ZKR_SESSION_SUSPENDED);
-        restart_server();
-        wait_session_state(s, ZKR_SESSION_RECONNECTED);
-        wait_verified(g);
-    }
 }
 
 /* -- what is wrong, and is told ------------------------------------------- */
@@ -226,12 +218,19 @@ TEST(an_open_ends_when_each_server_was_refused)
 TEST(a_port_of_another_kind_is_told)
 {
     const struct zkr_session_opts plain = ZKR_SESSION_OPTS_INIT;
+    char mute[NET_ADDRESS];
+    int fd = net_listen(mute); /* it takes connections, and says nothing */
 
     is_told(server_hosts(the_server), tls_opts("ca", "client"),
             ZKR_ZSSLCONNECTIONERROR, "port without TLS");
     is_told(server_secure_hosts(the_server), plain, ZKR_ENOTZK, "wants TLS");
     is_told("127.0.0.1:1", tls_opts("ca", "client"), ZKR_EREFUSED,
             "127.0.0.1:1");
+    assert_true(fd >= 0);
+    is_told(mute, tls_opts("ca", "client"), ZKR_ENOTZK,
+            "does not answer as ZooKeeper");
+    (void)close(fd);
+    AWAIT(zkr_session_stuck_handles() == 0);
 }
 
 /* -- the names of servers -------------------------------------------------- */
@@ -324,18 +323,6 @@ TEST(a_login_over_tls)
 }
 
 /* -- what must not hang --------------------------------------------------- */
-
-TEST(a_port_that_says_nothing_delays_no_deadline)
-{
-    char hosts[NET_ADDRESS];
-    int fd = net_listen(hosts); /* it takes connections, and says nothing */
-
-    assert_true(fd >= 0);
-    is_told(hosts, tls_opts("ca", "client"), ZKR_ENOTZK,
-            "does not answer as ZooKeeper");
-    (void)close(fd);
-    AWAIT(zkr_session_stuck_handles() == 0);
-}
 
 /* Regression: the client stayed with it (tools/client/). */
 TEST(a_server_that_says_nothing_is_left_for_the_next)

@@ -176,46 +176,35 @@ TEST(a_holder_commits)
     both_are_made("new", "a");
 }
 
-/* A guarded commit is of its session, also when it was never sent. */
-TEST(a_commit_does_not_outlive_the_session)
+/* A guarded commit is of its session, also when it was never sent; without a
+ * guard it is for the next session. */
+TEST(a_commit_does_not_outlive_the_session_of_its_guard)
 {
     AUTO(recorder) told = recorder_new();
+    AUTO(recorder) free_told = recorder_new();
 
     for (int time = 0; time < TWICE; time++) {
         AUTO(grant) g = acquire(m);
         zkr_txn *t = add_two(MADE(txn, txn_new_guarded, g), "late", "late");
+        AUTO(txn) of_none =
+            add_two(NEW(txn, s, NULL), "new", time == 0 ? "a" : "b");
 
         proxy_cut(proxy);
         wait_grant_state(g, ZKR_GRANT_SUSPENDED);
         proxy_reset_counts(proxy);
         ok(zkr_txn_commit_async(t, -1, record_commit, told));
         zkr_txn_free(t); /* it goes on */
+        ok(zkr_txn_commit_async(of_none, -1, record_commit, free_told));
         expire(s);
         proxy_heal(proxy);
         assert_int_equal(recorded(told, (size_t)time), ZKR_ELOST);
+        ok(recorded(free_told, (size_t)time));
+        assert_non_null(zkr_txn_path(of_none, 1));
         settle(s);
-        node_has(dir, "old");
+        both_are_made("new", time == 0 ? "a" : "b");
         assert_int_equal(admin_exists(admin, in_dir("late"), NULL), ZNONODE);
-        assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
+        assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
     }
-}
-
-/* Without a guard it is for the next session. */
-TEST(a_commit_that_was_not_sent_goes_on)
-{
-    AUTO(recorder) told = recorder_new();
-
-    for (int time = 0; time < TWICE; time++) {
-        AUTO(txn) t = add_two(NEW(txn, s, NULL), "new", time == 0 ? "a" : "b");
-
-        disconnect(proxy, s);
-        ok(zkr_txn_commit_async(t, -1, record_commit, told));
-        expire(s);
-        proxy_heal(proxy);
-        ok(recorded(told, (size_t)time));
-        assert_non_null(zkr_txn_path(t, 1));
-    }
-    both_are_made("new", "b");
 }
 
 /* -- the client's transaction ---------------------------------------------- */
