@@ -9,7 +9,6 @@
  * ZKR_SEED=n begins with that one. */
 #include "test.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 

@@ -2,7 +2,6 @@
 /* Tests of the lease on a real server: how long a grant is reported as held. */
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "session/session.h"
 #include "spawn.h"

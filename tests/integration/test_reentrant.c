@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the reentrant mutex, beyond the contract: a thread owns it. */
 #include <signal.h>
-#include <time.h>
 
 #include "lock/claim.h"
 #include "lock/locks.h"
@@ -102,11 +101,9 @@ static atomic_bool may_go_on;
 
 static void stop_here(int signal)
 {
-    const struct timespec a_moment = { 0, 1000000 };
-
     atomic_store(&is_stopped, true);
     while (!atomic_load(&may_go_on))
-        (void)nanosleep(&a_moment, NULL);
+        sleep_ms(1);
 }
 
 static bool a_claim_is(int state)

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <zkrecipes/testing.h>
 #include <zkrecipes/zhandle.h>
 
 #include "net.h"
@@ -209,6 +210,7 @@ TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
     assert_int_equal(write_to(s, new), ZNOAUTH);
     restart_server();
     wait_session_state(s, ZKR_SESSION_RECONNECTED);
+    wait_session_state(owner, ZKR_SESSION_RECONNECTED); /* to be closed */
     ok(write_to(s, new));
     ok(write_to(s, old));
     assert_int_equal(zkr_session_epoch(s), 1);
@@ -319,6 +321,42 @@ TEST(a_timeout_granted_anew_counts_from_there_on)
     AUTO(held) g = acquire(m);
     int64_t until = zkr_grant_valid_until(g);
     assert_true(until != 0 && until < boot_ms() + 1500);
+}
+
+/* For their tests programs have a call that does so. */
+TEST(a_session_that_is_ended_is_over_each_time)
+{
+    const char *path = new_path();
+    AUTO(session) s = open_session();
+    AUTO(session) theirs = open_session();
+    AUTO(mutex) m = new_mutex(s, path);
+    AUTO(mutex) rival = new_mutex(theirs, path);
+
+    for (uint64_t epoch = 2; epoch <= 4; epoch++) {
+        AUTO(grant) g = acquire(m);
+
+        ok(zkr_test_expire_session(s));
+        assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+        assert_true(zkr_session_epoch(s) == epoch);
+    }
+    assert_int_equal(count_children(path), 0);
+    zkr_grant *held = acquire(rival);
+    struct waiter w = WAITER(queue, m);
+    ok(zkr_test_expire_session(s));
+    wait_children(path, 2); /* it is granted in the next session */
+    release_to(held, &w);
+}
+
+TEST(a_session_without_a_connection_is_not_ended)
+{
+    struct proxy *proxy;
+    zkr_session *s = open_through(&proxy, NULL);
+
+    disconnect(proxy, s);
+    assert_int_equal(zkr_test_expire_session(s), ZKR_EUNREACHABLE);
+    connect_again(proxy, s);
+    assert_true(zkr_session_epoch(s) == 1);
+    close_through(s, proxy);
 }
 
 struct freeing {
