@@ -151,9 +151,18 @@ static void ids_are(const char *expected)
 
 /* -- turns ---------------------------------------------------------------- */
 
-/* TestLeaderLatch.testBasic, testCallbackNotifyLeader */
+/* TestLeaderLatch.testBasic, testCallbackNotifyLeader, and before the campaign
+ * testProperCloseWithoutConnectionEstablished, testWaiting */
 TEST(one_leads_and_the_next_one_when_it_has_left)
 {
+    zkr_grant *g = NULL;
+
+    assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ECANCELED);
+    assert_int_equal(zkr_leader_grant(a.leader, &g), ZKR_ENOTHELD);
+    assert_null(g);
+    ok(zkr_leader_leave(a.leader));
+    ok(zkr_leader_leave_async(a.leader));
+    assert_int_equal(count_children(path), 0);
     assert_false(zkr_leader_is_leader(a.leader));
     leads(&a);
     int64_t first = told(&a, ZKR_LEADER_GAINED);
@@ -174,19 +183,6 @@ TEST(one_leads_and_the_next_one_when_it_has_left)
     assert_true(told(&b, ZKR_LEADER_GAINED) > first);
     ok(zkr_leader_leave(b.leader));
     wait_children(path, 0);
-}
-
-/* TestLeaderLatch.testProperCloseWithoutConnectionEstablished, testWaiting */
-TEST(a_participant_waits_for_nothing_when_it_does_not_campaign)
-{
-    zkr_grant *g = NULL;
-
-    assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ECANCELED);
-    assert_int_equal(zkr_leader_grant(a.leader, &g), ZKR_ENOTHELD);
-    assert_null(g);
-    ok(zkr_leader_leave(a.leader));
-    ok(zkr_leader_leave_async(a.leader));
-    assert_int_equal(count_children(path), 0);
 }
 
 TEST(handles_of_a_term_are_counted)
