@@ -624,33 +624,23 @@ static void run_script(void)
     _exit(status == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-static unsigned wait_for_one(void)
-{
-    int status = 0;
-
-    assert_true(wait(&status) > 0);
-    return status != 0;
-}
-
 TEST(no_answer_ends_the_process)
 {
     const unsigned scripts =
         (unsigned)test_number("ZKR_HOSTILE_SCRIPTS", SCRIPTS);
     const unsigned first = (unsigned)test_number("ZKR_SEED", 0);
-    unsigned running = 0;
     unsigned ended = 0;
 
-    for (unsigned i = 0; i < scripts; i++, running++) {
-        if (running == AT_ONCE) {
-            ended += wait_for_one();
-            running--;
-        }
+    for (unsigned i = 0; i < scripts + AT_ONCE; i++) {
+        int status = 0;
+
+        if (i >= AT_ONCE)
+            assert_true(wait(&status) > 0);
+        ended += status != 0;
         seed = first + i;
-        if (fork() == 0)
+        if (i < scripts && fork() == 0)
             run_script();
     }
-    while (running-- > 0)
-        ended += wait_for_one();
     print_message("%u scripts of hostile answers: %u end the process\n",
                   scripts, ended);
     if (ZKR__CLIENT_INSIDE)

@@ -112,21 +112,3 @@ TEST(a_lock_given_back_goes_in_any_case)
         assert_true(proxy_requests(proxy, ZOO_DELETE_OP) >= 2);
     }
 }
-
-/* A create whose answer did not come: the node is found by its name. */
-TEST(a_node_that_was_never_seen_goes_as_well)
-{
-    zkr_grant *g = acquire(rival);
-    uint64_t epoch = zkr_session_epoch(s);
-
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    struct waiter w = WAITER(queue, m);
-    assert_true(proxy_wait_rule(proxy, SOON_MS));
-    expire(s); /* so that the client knows at its next connection */
-    proxy_cut(proxy);
-    proxy_heal(proxy);
-    await_epoch(s, epoch + 1);
-    wait_children(path, 2);
-    release_to(g, &w);
-    assert_int_equal(count_children(path), 0);
-}

@@ -476,25 +476,6 @@ TEST(when_all_have_given_up_nothing_is_left)
     keep_it();
 }
 
-TEST(a_lock_that_is_freed_keeps_nothing)
-{
-    zkr_grant *g = acquire(m);
-
-    wait_here(2);
-    zkr_mutex_free(m);
-    m = NULL;
-    assert_int_equal(recorded(r, looked_at++), ZKR_ECANCELED);
-    assert_int_equal(recorded(r, looked_at++), ZKR_ECANCELED);
-    assert_int_equal(zkr_grant_check(g), ZKR_OK);
-    release(g);
-    assert_int_equal(count_children(path), 0);
-    m = staying(FOR_EVER_MS);
-    keep_it();
-    zkr_mutex_free(m);
-    m = NULL;
-    wait_children(path, 0);
-}
-
 /* -- other recipes -------------------------------------------------------- */
 
 TEST(a_write_lock_with_a_reader_beside_it_goes_back)
