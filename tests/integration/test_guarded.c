@@ -442,8 +442,7 @@ TEST_WITH(credentials_are_waited_for_after_a_reconnect, auth_setup, teardown)
 
         ok(set(g, text));
         node_has(data, text);
-        proxy_cut(proxy);
-        wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+        disconnect(proxy, s);
         proxy_heal(proxy);
     }
     ok(set(g, "last"));
@@ -460,8 +459,7 @@ TEST_WITH(a_question_about_credentials_that_is_lost_is_asked_again, auth_setup,
 {
     AUTO(held) g = acquire(m);
 
-    proxy_cut(proxy);
-    wait_grant_state(g, ZKR_GRANT_SUSPENDED);
+    disconnect(proxy, s);
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_DROP_REQUEST);
     proxy_heal(proxy);
     ok(set(g, "new"));

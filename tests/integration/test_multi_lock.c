@@ -469,8 +469,6 @@ TEST(nobody_has_to_wait)
     AUTO(recorder) r = recorder_new();
     AUTO(multi_lock) ml = multi_of_three(NULL);
     zkr_grant *g = acquire(others[1]);
-    zkr_grant *unused[3];
-
     AUTO(request)
     request = MADE(request, multi_lock_acquire_async, ml, -1, record_grants, r);
     wait_children(paths[1], 2);
@@ -482,15 +480,6 @@ TEST(nobody_has_to_wait)
     is_recorded(r, 1, ZKR_OK, 3);
     for (int i = 0; i < 3; i++)
         is_free(i);
-    g = acquire(others[1]);
-    ok(zkr_multi_lock_acquire_async(ml, -1, record_grants, r, NULL));
-    wait_children(paths[1], 2);
-    close_session(s);
-    assert_int_equal(recorder_count(r), 3);
-    assert_int_equal(recorded(r, 2), ZKR_ECLOSED);
-    assert_int_equal(zkr_multi_lock_acquire(ml, 0, unused), ZKR_ECLOSED);
-    s = NULL;
-    release(g);
 }
 
 /* A lock that stays answers a try at once. The sentence was that of an earlier

@@ -95,17 +95,6 @@ TEST(each_waiter_watches_only_the_node_before_it)
     }
 }
 
-/* go TestIntegration_MultiLevelLock */
-TEST(missing_parents_are_created_below_existing_ones)
-{
-    ok(admin_create(admin, "/level1", NULL));
-    const char *deep = textf("/level1/level2/level3/level4");
-    AUTO(mutex) below = new_mutex(s, deep);
-    release(acquire(below));
-    assert_int_equal(admin_exists(admin, deep, NULL), ZOK);
-    assert_int_equal(admin_delete_tree(admin, "/level1"), ZOK);
-}
-
 TEST(thousands_of_claims_wait_without_a_thread)
 {
     enum { N = 1000 };
