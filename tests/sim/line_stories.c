@@ -119,9 +119,9 @@ static void ask_for(int i, int64_t lock)
     ask_within(i, (enum lock)lock, -1, NULL);
 }
 
-static void ask_with_request(int i)
+static void ask_with_request(int i, int64_t lock)
 {
-    ask_within(i, PLAIN, -1, &request);
+    ask_within(i, (enum lock)lock, -1, &request);
 }
 
 static void try_once(int i)
@@ -429,7 +429,9 @@ const struct step steps[] = {
     { "settle", .alone = settle },
     { "# asks", .two = ask_for, .other = PLAIN },
     { "# asks by the twin", .two = ask_for, .other = TWIN },
-    { "# asks with a request", .number = ask_with_request },
+    { "# asks with a request", .two = ask_with_request, .other = PLAIN },
+    { "# asks to write with a request", .two = ask_with_request,
+      .other = WRITE },
     { "the request is cancelled", .alone = cancel },
     { "# tries", .number = try_once },
     { "# asks unfairly", .two = ask_for, .other = UNFAIRLY },
@@ -498,6 +500,12 @@ TOLD(a_neighbour_without_its_node_is_not_next,
 TOLD(our_first_claim_may_be_behind_others,
      "holder takes, 0 asks with a request, 1 asks, pause, "
      "the request is cancelled, pause, 1 waits, holder gives, 1 has its turn")
+
+TOLD(a_writer_that_gives_up_lets_the_readers_behind_it_in,
+     "0 asks to read, 0 gets it, 1 asks to write with a request, "
+     "2 asks to read, 3 asks to read, pause, 2 waits, 3 waits, "
+     "the request is cancelled, pause, 1 is told ECANCELED, 2 gets it, "
+     "3 gets it")
 
 /* Both nodes go, and the events come in order: the third claim is next. */
 TOLD(a_lost_lock_passes_to_the_neighbour,
