@@ -600,6 +600,15 @@ STORY_HERE(a_write_that_was_answered_delays_nobody)
     WRONG_IF(find_child(first) == NULL, "it has waited for the delete");
 }
 
+/* The client still waits for its connection then. */
+STORY_HERE(a_grant_whose_proof_is_late_is_suspended)
+{
+    play("0 asks, 0 gets it, session hears nothing for T, 0 becomes suspended");
+    WRONG_IF(zkr_session_state(session) == ZKR_SESSION_SUSPENDED,
+             "it was the loss of the connection");
+    play("0 becomes held");
+}
+
 /* -- the create alone ------------------------------------------------------ */
 
 TOLD(the_create_alone_is_the_acquire,
