@@ -3,6 +3,7 @@
  * do what $PRELOAD says, or what others say in their comments. */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -56,9 +57,13 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *value,
 }
 
 /* "slow-kill": the effects of the signal happen while the tool is still sending
- * it. */
+ * it. "no-kill": the processes are another user's. */
 int kill(pid_t pid, int sig)
 {
+    if (is_told("no-kill")) {
+        errno = EPERM;
+        return -1;
+    }
     int rc = (int)syscall(SYS_kill, pid, sig);
 
     if (rc == 0 && is_told("slow-kill"))
