@@ -3,10 +3,12 @@
  * every function; that every output is empty after an error, of every function
  * that has one, when nothing that it needs is given, when the servers refuse,
  * and when the session is over; and that a timeout means the same in every
- * function that waits for the servers. tests/api/codes.py checks that nothing
- * is missing. The counters are no such output: test_opts.c. Timeouts that are
- * not tried here: that of a fence, which needs no server (test_fence.c), and
- * that of leaving a double barrier (integration/test_barrier.c). */
+ * function that waits for the servers; and that every callback may be NULL: the
+ * call does what it says, and nobody is told. tests/api/codes.py checks that
+ * nothing is missing. The counters are no such output: test_opts.c. Timeouts
+ * that are not tried here: that of a fence, which needs no server
+ * (test_fence.c), and that of leaving a double barrier
+ * (integration/test_barrier.c). */
 #include "unit.h"
 
 #include <zkrecipes/testing.h>
@@ -100,13 +102,13 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_session_create, POINTER, "NFACDPLT", given.session, given.path, NULL, 0, NULL, given.timeout_ms, out) \
     ROW(zkr_session_set, POINTER, "NFACDPLT", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, given.timeout_ms, out) \
     CALL(zkr_session_delete, "NFACDPLT", given.session, given.path, ZKR_ANY_VERSION, given.timeout_ms) \
-    CALL(zkr_session_get_async, "NFACPL", given.session, given.node, 0, given.reply, NULL) \
-    CALL(zkr_session_exists_async, "NFACPL", given.session, given.node, 0, given.reply, NULL) \
-    CALL(zkr_session_children_async, "NFACPL", given.session, given.node, 0, given.reply, NULL) \
-    CALL(zkr_session_sync_async, "NFAC", given.session, 0, given.reply, NULL) \
-    CALL(zkr_session_create_async, "NFACPL", given.session, given.path, NULL, 0, NULL, 0, given.reply, NULL) \
-    CALL(zkr_session_set_async, "NFACPL", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0, given.reply, NULL) \
-    CALL(zkr_session_delete_async, "NFACPL", given.session, given.path, ZKR_ANY_VERSION, 0, given.reply, NULL) \
+    CALL(zkr_session_get_async, "NFACPLB", given.session, given.node, 0, given.reply, NULL) \
+    CALL(zkr_session_exists_async, "NFACPLB", given.session, given.node, 0, given.reply, NULL) \
+    CALL(zkr_session_children_async, "NFACPLB", given.session, given.node, 0, given.reply, NULL) \
+    CALL(zkr_session_sync_async, "NFACB", given.session, 0, given.reply, NULL) \
+    CALL(zkr_session_create_async, "NFACPLB", given.session, given.path, NULL, 0, NULL, 0, given.reply, NULL) \
+    CALL(zkr_session_set_async, "NFACPLB", given.session, given.path, NULL, 0, ZKR_ANY_VERSION, 0, given.reply, NULL) \
+    CALL(zkr_session_delete_async, "NFACPLB", given.session, given.path, ZKR_ANY_VERSION, 0, given.reply, NULL) \
     ROW(zkr_txn_new, POINTER, "NF", given.no_session, NULL, out) \
     ROW(zkr_txn_new_guarded, POINTER, "NF", given.no_grant, out) \
     CALL(zkr_txn_check, "NPL", given.txns[0], given.path, 0) \
@@ -114,7 +116,7 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     CALL(zkr_txn_set, "NPL", given.txns[0], given.path, NULL, 0, 0) \
     CALL(zkr_txn_delete, "NPL", given.txns[0], given.path, 0) \
     CALL(zkr_txn_commit, "NFACDT", given.txns[0], given.timeout_ms) \
-    CALL(zkr_txn_commit_async, "NFAC", given.txns[1], 0, given.committed, NULL) \
+    CALL(zkr_txn_commit_async, "NFACB", given.txns[1], 0, given.committed, NULL) \
     ROW(zkr_hosts_parse, POINTER, "NPL", given.hosts, out) \
     ROW(zkr_leader_new, POINTER, "NFPL", given.session, given.made_at, NULL, NULL, NULL, out) \
     CALL(zkr_leader_campaign, "NFAC", given.leader) \
@@ -124,17 +126,17 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_leader_grant, POINTER, "NF", given.leader, out) \
     ROW(zkr_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_mutex_acquire, POINTER, "NFACDT", given.mutex, given.timeout_ms, out) \
-    ROW(zkr_mutex_acquire_async, POINTER, "NFAC", asked(given.mutex), 0, given.acquired, NULL, out) \
+    ROW(zkr_mutex_acquire_async, POINTER, "NFACB", asked(given.mutex), 0, given.acquired, NULL, out) \
     ROW(zkr_lockable_acquire, POINTER, "NFACDT", given.mutex, NULL, given.timeout_ms, out) \
     ROW(zkr_lockable_acquire_all, POINTER, "NFACDT", given.mutex, NULL, given.timeout_ms, out) \
-    ROW(zkr_lockable_acquire_async, POINTER, "NFAC", asked(given.mutex), NULL, 0, given.acquired, NULL, out) \
-    ROW(zkr_lockable_acquire_all_async, POINTER, "NFAC", asked(given.mutex), NULL, 0, given.all_acquired, NULL, out) \
+    ROW(zkr_lockable_acquire_async, POINTER, "NFACB", asked(given.mutex), NULL, 0, given.acquired, NULL, out) \
+    ROW(zkr_lockable_acquire_all_async, POINTER, "NFACB", asked(given.mutex), NULL, 0, given.all_acquired, NULL, out) \
     ROW(zkr_lockable_grant, POINTER, "NF", given.reentrant, NULL, out) \
     CALL(zkr_lockable_cancel, "NF", given.mutex) \
     CALL(zkr_lockable_give_back, "NF", given.mutex) \
     ROW(zkr_unfair_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_unfair_mutex_acquire, POINTER, "NFACDT", given.unfair, given.timeout_ms, out) \
-    ROW(zkr_unfair_mutex_acquire_async, POINTER, "NFAC", asked(given.unfair), 0, given.acquired, NULL, out) \
+    ROW(zkr_unfair_mutex_acquire_async, POINTER, "NFACB", asked(given.unfair), 0, given.acquired, NULL, out) \
     ROW(zkr_reentrant_mutex_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     CALL(zkr_reentrant_mutex_acquire, "NFACDT", given.reentrant, given.timeout_ms) \
     CALL(zkr_reentrant_mutex_release, "NF", given.reentrant) \
@@ -142,24 +144,24 @@ static const struct zkr_lockable_opts short_multi_lock_opts = { .size = 1 };
     ROW(zkr_rwlock_new, POINTER, "NFPL", given.session, given.made_at, NULL, out) \
     ROW(zkr_rwlock_acquire_read, POINTER, "NFACDT", given.rwlock, given.timeout_ms, out) \
     ROW(zkr_rwlock_acquire_write, POINTER, "NFACDT", given.rwlock, given.timeout_ms, out) \
-    ROW(zkr_rwlock_acquire_read_async, POINTER, "NFAC", asked(given.rwlock), 0, given.acquired, NULL, out) \
-    ROW(zkr_rwlock_acquire_write_async, POINTER, "NFAC", asked(given.rwlock), 0, given.acquired, NULL, out) \
+    ROW(zkr_rwlock_acquire_read_async, POINTER, "NFACB", asked(given.rwlock), 0, given.acquired, NULL, out) \
+    ROW(zkr_rwlock_acquire_write_async, POINTER, "NFACB", asked(given.rwlock), 0, given.acquired, NULL, out) \
     ROW(zkr_rwlock_downgrade, POINTER, "NF", given.rwlock, given.grant, out) \
     ROW(zkr_multi_lock_new, POINTER, "NF", given.session, given.multi_lock_opts, out) \
     CALL(zkr_multi_lock_add, "NF", given.multi_lock, given.mutex, NULL) \
     ROW(zkr_multi_lock_acquire, POINTER, "NFACDT", given.multi_lock, given.timeout_ms, out) \
-    ROW(zkr_multi_lock_acquire_async, POINTER, "NFAC", asked(given.multi_lock), 0, given.all_acquired, NULL, out) \
+    ROW(zkr_multi_lock_acquire_async, POINTER, "NFACB", asked(given.multi_lock), 0, given.all_acquired, NULL, out) \
     ROW(zkr_semaphore_new, POINTER, "NFPL", given.session, given.made_at, 1, NULL, out) \
     ROW(zkr_semaphore_acquire, POINTER, "NFACDT", given.semaphore, given.timeout_ms, out) \
     ROW(zkr_semaphore_acquire_many, POINTER, "NFACDT", given.semaphore, 1, given.timeout_ms, out) \
-    ROW(zkr_semaphore_acquire_async, POINTER, "NFAC", asked(given.semaphore), 0, given.acquired, NULL, out) \
-    ROW(zkr_semaphore_acquire_many_async, POINTER, "NFAC", asked(given.semaphore), 1, 0, given.all_acquired, NULL, out) \
+    ROW(zkr_semaphore_acquire_async, POINTER, "NFACB", asked(given.semaphore), 0, given.acquired, NULL, out) \
+    ROW(zkr_semaphore_acquire_many_async, POINTER, "NFACB", asked(given.semaphore), 1, 0, given.all_acquired, NULL, out) \
     CALL(zkr_request_cancel, "NF", given.request) \
     CALL(zkr_grant_check, "NF", given.grant) \
     CALL(zkr_grant_verify, "NFDT", given.grant, given.timeout_ms) \
-    CALL(zkr_grant_listen, "NF", given.grant, NULL, NULL) \
+    CALL(zkr_grant_listen, "NFB", given.grant, NULL, NULL) \
     CALL(zkr_grant_release, "NFD", given.grant) \
-    CALL(zkr_grant_release_async, "NF", given.grant, NULL, NULL) \
+    CALL(zkr_grant_release_async, "NFB", given.grant, NULL, NULL) \
     CALL(zkr_grants_check, "NF", &given.grant, 1) \
     CALL(zkr_grants_release, "NFD", &given.grant, 1) \
     ROW(zkr_grant_guarded_set, NUMBER(int32_t), "NFDPLT", given.grant, given.path, NULL, 0, 0, given.timeout_ms, out) \
@@ -459,6 +461,25 @@ static int when_closed(char letter, int code)
     return wrong;
 }
 
+/* All callbacks that are due are called as it is closed. */
+static int without_callbacks(char letter, int code)
+{
+    int wrong = 0;
+
+    given.acquired = NULL;
+    given.all_acquired = NULL;
+    given.reply = NULL;
+    given.committed = NULL;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        if (strchr(rows[i].codes, letter) == NULL || rows[i].call(NULL) == code)
+            continue;
+        (void)fprintf(stderr, "%s needs a callback\n", rows[i].name);
+        wrong++;
+    }
+    close_it();
+    return wrong;
+}
+
 struct inside {
     const struct given *given;
     char letter;
@@ -526,13 +547,40 @@ static const struct wrong {
     { "callback", 'D', in_a_callback, ZKR_EDEADLK },
     { "no path", 'P', at_no_path, ZKR_EPATH },
     { "long path", 'L', at_a_long_path, ZKR_ETOOLONG },
+    { "no callback", 'B', without_callbacks, ZKR_OK },
 };
 
-/* One thing is wrong, and each call says which. */
+/* One thing is wrong, and each call says which; or nothing is. */
 TEST_ROWS(each_call_says_what_is_wrong, wrongs, w)
 {
     give_the_rest();
     assert_int_equal(w->count(w->letter, w->code), 0);
+}
+
+/* What is made without a callback does its work. */
+TEST_WITH(what_tells_nobody_works, client_reset, NULL)
+{
+    AUTO(session) s = NULL;
+    AUTO(listener) listener = NULL;
+    AUTO(watch) watch = NULL;
+    AUTO(leader) leader = NULL;
+
+    zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
+    ok(zkr_session_open_async("127.0.0.1:2181", NULL, NULL, NULL, &s));
+    ok(zkr_session_listen(s, NULL, NULL, &listener));
+    AUTO(mutex) m = new_mutex(s);
+    give_back(acquire(m));
+    ok(zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, NULL, NULL, NULL, &watch));
+    client_await_rest();
+    gives(ZKR__CLIENT_INSIDE ? ZKR_ENOTSUP : ZKR_OK,
+          zkr_session_with_handle(s, NULL, NULL));
+    ok(zkr_lockable_acquire_async(m, NULL, -1, NULL, NULL, NULL));
+    AWAIT(client_requests(ZKR__ZK_DELETE) == 2);
+    ok(zkr_lockable_acquire_all_async(m, NULL, -1, NULL, NULL, NULL));
+    AWAIT(client_requests(ZKR__ZK_DELETE) == 3);
+    ok(zkr_leader_new(s, "/lock", NULL, NULL, NULL, &leader));
+    ok(zkr_leader_campaign(leader));
+    ok(zkr_leader_wait(leader, -1));
 }
 
 /* -- timeouts -------------------------------------------------------------- */
