@@ -209,7 +209,8 @@ static const struct story {
     { "a_session_is_idle_when_it_has_written_nothing_for_a_timeout",
       { DO(write_at, 0, 1), DO(is_busy_at, 12), DO(is_idle_at, 12.000000001),
         DO(connect_at, 13, 12), DO(is_busy_at, 25),
-        DO(is_idle_at, 25.000000001), DO(begin_two_hops, -.5), DO(is_busy_at, 100) } },
+        DO(is_idle_at, 25.000000001), DO(begin_two_hops, -.5),
+        DO(is_busy_at, 100) } },
 
     /* The leader has polled the session: it is touched, and its writes are
      * committed, until it is closed. */
