@@ -14,7 +14,7 @@
 static struct zkr_participant *items;
 static size_t count;
 
-static void list(const char *const *names, size_t n, size_t limit)
+static void list(const char *const *names, size_t n)
 {
     free(items);
     items = calloc(n + 1, sizeof(*items));
@@ -22,9 +22,6 @@ static void list(const char *const *names, size_t n, size_t limit)
     for (size_t i = 0; i < n; i++)
         items[i].name = names[i];
     count = zkr__roster_order(items, n);
-    if (count > limit)
-        count = limit;
-    zkr__roster_settle(items, count);
 }
 
 static int teardown(void)
@@ -36,51 +33,24 @@ static int teardown(void)
 
 FIXTURE(NULL, teardown)
 
-static void assert_names(const char *const *names, size_t n)
-{
-    assert_int_equal(count, n);
-    for (size_t i = 0; i < n; i++)
-        assert_string_equal(items[i].name, names[i]);
-}
-
-static void assert_waits(const size_t *waits_for)
-{
-    for (size_t i = 0; i < count; i++) {
-        bool contends = items[i].kind != ZKR_PARTICIPANT_FOREIGN;
-
-        assert_int_equal(items[i].waits_for, waits_for[i]);
-        assert_int_equal(items[i].holds, contends && waits_for[i] == NOBODY);
-    }
-}
-
-TEST(foreign_nodes_are_last)
-{
-    static const char *const names[] = { "zzz", "lock-0000000009", "abc",
-                                         "lock-", "x-lock-0000000003" };
-    static const char *const sorted[] = { "x-lock-0000000003",
-                                          "lock-0000000009", "abc", "lock-",
-                                          "zzz" };
-
-    list(names, COUNT(names), SIZE_MAX);
-    assert_names(sorted, COUNT(sorted));
-    assert_int_equal(items[1].sequence, 9);
-    assert_string_equal(items[1].marker, "lock-");
-    assert_int_equal(items[2].kind, ZKR_PARTICIPANT_FOREIGN);
-    assert_string_equal(items[2].marker, "");
-    assert_int_equal(items[2].sequence, 0);
-    assert_waits((const size_t[]){ NOBODY, 0, NOBODY, NOBODY, NOBODY });
-}
-
 /* clang-format off */
 static const struct row {
     const char *name;
     const char *names[8];
     const char *sorted[8]; /* where the order is another one */
-    const char *kinds;     /* of the nodes in order: shared or exclusive */
+    const char *kinds;     /* in order: shared, exclusive or foreign */
     size_t waits[7];       /* likewise */
     int64_t sessions[7];
     size_t limit; /* 0: none */
 } rows[] = {
+    { "nobody", .kinds = "" },
+    { "foreign nodes are last",
+      { "zzz", "lock-0000000009", "abc", "lock-", "x-lock-0000000003" },
+      { "x-lock-0000000003", "lock-0000000009", "abc", "lock-", "zzz" },
+      .kinds = "xxfff", .waits = { NOBODY, 0, NOBODY, NOBODY, NOBODY } },
+    { "an unfair holder is outside of the queue",
+      { "holder", "lock-0000000000", "lock-0000000001", "holders" },
+      .kinds = "xxxf", .waits = { NOBODY, NOBODY, 1, NOBODY } },
     { "writers wait for the one before",
       { "a-__WRIT__1", "b-__READ__2", "c-__WRIT__3", "d-__WRIT__4" },
       .kinds = "xsxx", .waits = { NOBODY, 0, 1, 2 } },
@@ -136,17 +106,31 @@ TEST_ROWS(roster, rows, row)
 {
     const char *const *sorted = row->sorted[0] ? row->sorted : row->names;
 
-    list(row->names, count_texts(row->names),
-         row->limit == 0 ? SIZE_MAX : row->limit);
-    assert_names(sorted, count_texts(sorted));
+    list(row->names, count_texts(row->names));
+    if (row->limit != 0)
+        count = row->limit;
+    assert_int_equal(count, count_texts(sorted));
     for (size_t i = 0; i < count; i++) {
-        assert_int_equal(items[i].kind, row->kinds[i] == 's'
-                                            ? ZKR_PARTICIPANT_SHARED
-                                            : ZKR_PARTICIPANT_EXCLUSIVE);
+        int64_t seq = 0;
+        const struct zkr__marker_row *marker =
+            zkr__node_name_marker(items[i].name, ZKR__ALL_MARKERS, &seq);
+
+        assert_string_equal(items[i].name, sorted[i]);
+        assert_string_equal(items[i].marker,
+                            marker == NULL ? "" : marker->text);
+        assert_int_equal(items[i].sequence, seq);
+        assert_int_equal(items[i].kind,
+                         row->kinds[i] == 'f'   ? ZKR_PARTICIPANT_FOREIGN
+                         : row->kinds[i] == 's' ? ZKR_PARTICIPANT_SHARED
+                                                : ZKR_PARTICIPANT_EXCLUSIVE);
         items[i].session_id = row->sessions[i];
     }
     zkr__roster_settle(items, count);
-    assert_waits(row->waits);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(items[i].waits_for, row->waits[i]);
+        assert_int_equal(items[i].holds,
+                         row->kinds[i] != 'f' && row->waits[i] == NOBODY);
+    }
 }
 
 /* A session that has a permit and queues for another one holds the first: only
@@ -158,7 +142,7 @@ TEST(a_lease_of_before_the_claim_holds)
                                          "locks/c-lock-0000000003" };
 
     for (int64_t newest = 6; newest <= 8; newest += 2) {
-        list(names, COUNT(names), SIZE_MAX);
+        list(names, COUNT(names));
         for (size_t i = 0; i < count; i++)
             items[i].token = (const int64_t[]){ 5, newest, 7 }[i];
         items[1].session_id = items[2].session_id = 1;
@@ -167,19 +151,6 @@ TEST(a_lease_of_before_the_claim_holds)
         assert_int_equal(items[1].holds, newest < 7);
         assert_false(items[2].holds);
     }
-}
-
-TEST(an_unfair_holder_is_outside_of_the_queue)
-{
-    static const char *const names[] = { "holder", "lock-0000000000",
-                                         "lock-0000000001", "holders" };
-
-    list(names, COUNT(names), SIZE_MAX);
-    assert_names(names, COUNT(names));
-    assert_int_equal(items[0].kind, ZKR_PARTICIPANT_EXCLUSIVE);
-    assert_string_equal(items[0].marker, "holder");
-    assert_int_equal(items[3].kind, ZKR_PARTICIPANT_FOREIGN);
-    assert_waits((const size_t[]){ NOBODY, NOBODY, 1, NOBODY });
 }
 
 /* clang-format off */
@@ -236,7 +207,7 @@ TEST_ROWS(a_list_of_nodes, made, row)
     assert_string_equal(text, row->text);
 }
 
-TEST(data_of_a_node_is_cut_and_nobody_is_an_empty_list)
+TEST(data_of_a_node_is_cut)
 {
     static const char data[ZKR_PARTICIPANT_DATA_MAX + 1];
     const struct zkr_participant node = { .name = "lock-1",
@@ -245,8 +216,6 @@ TEST(data_of_a_node_is_cut_and_nobody_is_an_empty_list)
     AUTO(participants) made_of_it = zkr__roster_make(&node, 1);
 
     assert_int_equal(made_of_it->items[0].data_size, ZKR_PARTICIPANT_DATA_MAX);
-    list(NULL, 0, SIZE_MAX);
-    assert_int_equal(count, 0);
 }
 
 /* Returns the partner in a downgrade, or NULL. With a partner the recipe is not
@@ -338,7 +307,7 @@ TEST(claims_watch_whom_the_roster_names)
         }
         if (n > 0 && unit_random(&seed) % 8 == 0)
             pointers[0] = "holder"; /* of an unfair mutex: in nobody's way */
-        list(pointers, n, SIZE_MAX);
+        list(pointers, n);
         for (size_t i = 0; i < n; i++)
             items[i].session_id = (int64_t)i + 1;
         for (size_t i = 1; i < n && unit_random(&seed) % 2 == 0; i++) {
