@@ -287,14 +287,8 @@ static int open_in_child(void)
 
 static int use_that_of_the_parent(int out)
 {
-    int64_t token;
-
     zkr_fence_end(of_the_parent); /* would unlock the file of the parent */
-    return zkr_fence_accept(of_the_parent, 9, 0) == ZKR_EFORKED &&
-                   zkr_fence_begin(of_the_parent, 9, 0, 0) == ZKR_EFORKED &&
-                   zkr_fence_highest(of_the_parent, &token) == ZKR_EFORKED
-               ? 0
-               : 1;
+    return zkr_fence_begin(of_the_parent, 9, 0, 0) == ZKR_EFORKED ? 0 : 1;
 }
 
 static int try_another(int out)

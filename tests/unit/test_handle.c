@@ -102,23 +102,6 @@ TEST_ROWS(a_node_is_named_as_its_recipe, nodes, node)
     assert_has(zkr_grant_node(g), node->name);
 }
 
-TEST(a_lost_grant_is_to_be_released_as_often)
-{
-    AUTO(session) s = open_session(0);
-    AUTO(reentrant_mutex) m = NEW(reentrant_mutex, s, "/lock", NULL);
-    zkr_grant *g = NULL;
-
-    ok(zkr_reentrant_mutex_acquire(m, -1));
-    ok(zkr_lockable_acquire(m, NULL, -1, &g));
-    client_says(ZKR__ZK_EXPIRED);
-    AWAIT(zkr_grant_state(g) == ZKR_GRANT_LOST);
-    for (uint32_t depth = 2; depth-- > 0;) {
-        gives(ZKR_ELOST, zkr_grant_release(g));
-        assert_int_equal(zkr_grant_depth(g), depth);
-        zkr_grant_free(g);
-    }
-}
-
 TEST(credentials_that_are_not_given_stay)
 {
     AUTO(session) s = open_session_with(
@@ -136,28 +119,6 @@ TEST(credentials_that_are_not_given_stay)
         s, OPTS(session, .auth_scheme = "digest", .auth = "c:d")));
     assert_string_equal(s->credentials->user, "v");
     assert_string_equal(s->credentials->password, "q");
-}
-
-static void *write_it(void *s)
-{
-    static int rc;
-
-    rc = zkr_session_set(s, "/x", "", 0, -1, -1, NULL);
-    return &rc;
-}
-
-TEST(a_write_under_way_is_unknown_at_each_end)
-{
-    zkr_session *s = open_session(0);
-
-    client_closes(false, false);
-    client_stops_at(ZKR__ZK_SET);
-    gives(ZKR_EUNKNOWN, zkr_session_set(s, "/x", "", 0, -1, 50, NULL));
-    gives(ZKR_EUNREACHABLE, zkr_session_get(s, "/x", 1, NULL));
-    pthread_t thread = thread_start(write_it, s);
-    AWAIT(client_requests(ZKR__ZK_SET) == 2);
-    gives(ZKR_EPENDING, zkr_session_close(s));
-    assert_int_equal(*(int *)thread_join(thread), ZKR_EUNKNOWN);
 }
 
 TEST(a_shared_limit_is_the_last_number_that_was_there)
