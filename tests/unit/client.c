@@ -8,7 +8,7 @@
 #include "unit.h"
 #include "zk/credentials.h"
 
-enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 64 };
+enum { ROOM = 256, TYPES = ZKR__ZK_TYPES, WATCHES = 64, OTHERS = 2 };
 
 /* An upcall that the thread is to make. */
 struct item {
@@ -71,7 +71,7 @@ static struct state {
     int64_t owner;
     struct zkr__watch *watches[WATCHES];
     const char *lie[2];
-    const char *others[CLIENT_OTHERS]; /* or NULL */
+    const char *others[OTHERS]; /* or NULL */
     bool denied;
 } it = AT_FIRST;
 
@@ -211,10 +211,11 @@ void client_changes_node(const char *data)
     leave();
 }
 
-void client_shows(const char *const names[CLIENT_OTHERS], bool denied)
+void client_shows(const char *one, const char *another, bool denied)
 {
     enter();
-    memcpy(it.others, names, sizeof(it.others));
+    it.others[0] = one;
+    it.others[1] = another;
     it.denied = denied;
     leave();
 }
@@ -232,11 +233,10 @@ static bool is_missing(const struct zkr__zk_request *r)
 {
     size_t len = strlen(r->path);
 
-    for (int i = 0; i < CLIENT_OTHERS; i++) {
+    for (int i = 0; i < OTHERS; i++) {
         if (it.others[i] != NULL &&
             strcmp(zkr__path_name(r->path), it.others[i]) == 0)
-            return r->type == ZKR__ZK_CHECK && it.denied &&
-                   i == CLIENT_OTHERS - 1;
+            return r->type == ZKR__ZK_CHECK && it.denied && i == OTHERS - 1;
     }
     return strncmp(r->path, "/lock/", strlen("/lock/")) == 0 &&
            (strncmp(r->path, it.node, len) != 0 ||
@@ -298,11 +298,11 @@ static void answer(struct zkr__zk *zk, const struct item *item)
     struct zkr__zk_reply reply = { 0 };
     char node[sizeof(it.node)];
     char data[sizeof(it.data)];
-    const char *names[CLIENT_OTHERS + 1];
+    const char *names[OTHERS + 1];
     size_t count = 0;
 
     enter();
-    for (int i = 0; i < CLIENT_OTHERS; i++) {
+    for (int i = 0; i < OTHERS; i++) {
         if (it.others[i] != NULL)
             names[count++] = it.others[i];
     }

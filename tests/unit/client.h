@@ -64,10 +64,9 @@ void client_lies(const char *dir, const char *behind);
 
 /* Somebody else sets the data of the node, or deletes it (NULL). */
 void client_changes_node(const char *data);
-/* Nodes of others that are ahead in the queue; the last may be one that the
- * leader does not have. */
-enum { CLIENT_OTHERS = 2 };
-void client_shows(const char *const names[CLIENT_OTHERS], bool denied);
+/* Nodes of others that are ahead in the queue, or NULL; the second may be one
+ * that the leader does not have. */
+void client_shows(const char *one, const char *another, bool denied);
 /* The client shows a node that was created later. */
 void client_replaces_node(void);
 

@@ -513,9 +513,6 @@ TEST(a_break_that_was_put_off_has_broken_nothing)
 
 /* -- ghosts --------------------------------------------------------------- */
 
-static const char *const one_and_a_ghost[] = { "one-lock-0000000001",
-                                               "ghost-lock-0000000002" };
-
 static void give_up(zkr_mutex *m, struct outcome *o)
 {
     ok(zkr_lockable_cancel(m));
@@ -529,7 +526,7 @@ TEST(a_ghost_is_not_watched_any_more)
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
-    client_shows(one_and_a_ghost, true);
+    client_shows("one-lock-0000000001", "ghost-lock-0000000002", true);
     OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_GET) >= 2); /* it waits for the other one */
@@ -544,7 +541,7 @@ TEST(a_ghost_that_is_being_read_is_left_out_later)
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
-    client_shows(one_and_a_ghost, true);
+    client_shows("one-lock-0000000001", "ghost-lock-0000000002", true);
     client_answers_times(ZKR__ZK_GET, ZKR_ZNOAUTH, 1);
     client_stops_at(ZKR__ZK_GET);
     OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
@@ -560,23 +557,20 @@ TEST(a_ghost_that_is_being_read_is_left_out_later)
  * but then our own node has gone, too. */
 TEST(a_ghost_is_one_for_one_node_of_ours)
 {
-    static const char *const names[] = { "lock-0000000001", "lock-0000000002" };
-    static const char *const anew[] = { NULL, "lock-0000000002" };
-    static const char *const none[] = { NULL, NULL };
     struct outcome o = { .rc = 0 };
 
     client_grants_timeout(50);
-    client_shows(names, true);
+    client_shows("lock-0000000001", "lock-0000000002", true);
     OPEN_MUTEX(s, m, ZKR_SESSION_NO_LEASE);
     ask_for(m, &o);
     AWAIT(client_requests(ZKR__ZK_GET) >= 2);
     client_await_rest();
-    client_shows(anew, false);
+    client_shows(NULL, "lock-0000000002", false);
     client_changes_node(NULL);
     AWAIT(client_requests(ZKR__ZK_GET) >= 4 || atomic_load(&o.told));
     assert_false(atomic_load(&o.told));
     client_await_rest();
-    client_shows(none, false);
+    client_shows(NULL, NULL, false);
     client_changes_node("");
     give_back(granted(&o));
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 2);

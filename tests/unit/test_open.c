@@ -27,12 +27,6 @@ static void on_open(int error, void *user)
     (void)atomic_fetch_add(&told->times, 1);
 }
 
-static void on_acquire(int error, zkr_grant *grant, void *user)
-{
-    zkr_grant_free(grant);
-    on_open(error, user);
-}
-
 static int await(struct told *told)
 {
     AWAIT(atomic_load(&told->times) != 0);
@@ -55,20 +49,20 @@ static zkr_session *begin(const char *hosts, uint32_t timeout_ms,
 TEST(claims_wait_for_the_connection)
 {
     struct told opened;
-    struct told acquired = { .error = 1 };
+    struct outcome acquired = { .rc = 1 };
     zkr_grant *g = NULL;
 
     client_connects(false);
     zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &opened);
     zkr_mutex *m = new_mutex(s);
-    ok(zkr_mutex_acquire_async(m, -1, on_acquire, &acquired, NULL));
+    ask_for(m, &acquired);
     gives(ZKR_ZCONNECTIONLOSS, zkr_mutex_acquire(m, 0, &g));
     gives(ZKR_ETIMEDOUT, zkr_mutex_acquire(m, 5, &g));
     assert_int_equal(zkr_session_state(s), ZKR_SESSION_CONNECTING);
     assert_int_equal(atomic_load(&opened.times), 0);
     client_connects(true);
     assert_int_equal(await(&opened), ZKR_OK);
-    assert_int_equal(await(&acquired), ZKR_OK);
+    give_back(granted(&acquired));
     assert_string_equal(opened.detail, "");
     zkr_mutex_free(m);
     ok(zkr_session_close(s));
@@ -80,7 +74,7 @@ TEST(a_waiting_acquire_ends_with_an_open_that_fails)
 {
     for (int i = 0; i < 2; i++) {
         struct told opened;
-        struct told acquired = { .error = 1 };
+        struct outcome acquired = { .rc = 1 };
         zkr_grant *g = NULL;
 
         client_reset();
@@ -89,10 +83,11 @@ TEST(a_waiting_acquire_ends_with_an_open_that_fails)
         zkr_session *s = begin(REFUSED, FOREVER_MS, 0, &opened);
         zkr_mutex *m = new_mutex(s);
         client_stops_at(ZKR__ZK_CREATE);
-        ok(zkr_mutex_acquire_async(m, -1, on_acquire, &acquired, NULL));
+        ask_for(m, &acquired);
         client_connects(true);
         assert_int_equal(await(&opened), ZKR_ENOCHROOT);
-        assert_int_equal(await(&acquired), ZKR_ENOCHROOT);
+        AWAIT(atomic_load(&acquired.told));
+        assert_int_equal(acquired.rc, ZKR_ENOCHROOT);
         assert_has(opened.detail, "chroot");
         gives(ZKR_ENOCHROOT, zkr_mutex_acquire(m, -1, &g));
         assert_int_equal(zkr_session_state(s), ZKR_SESSION_CLOSED);

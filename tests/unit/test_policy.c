@@ -65,18 +65,16 @@ TEST(until_then_it_is_repeated)
 /* Two lists of one claim, each put off twice. */
 TEST(each_request_has_repetitions_of_its_own)
 {
-    static const char *const holder[] = { "lock-0000000001", NULL };
-    static const char *const nobody[] = { NULL, NULL };
     struct outcome outcome = { .rc = 1 };
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
-    client_shows(holder, false);
+    client_shows("lock-0000000001", NULL, false);
     client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
     ask_for(m, &outcome);
     AWAIT(client_requests(ZKR__ZK_GET) != 0);
     client_await_rest();
     client_answers_times(ZKR__ZK_CHILDREN, ZKR_ZTHROTTLEDOP, 2);
-    client_shows(nobody, false);
+    client_shows(NULL, NULL, false);
     client_changes_node("the holder has gone");
     give_back(granted(&outcome));
 }

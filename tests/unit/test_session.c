@@ -244,20 +244,18 @@ TEST(a_number_is_created_once_more_only_where_it_is_missing)
 /* Behind another session, and behind another thread. */
 TEST(who_waits_for_a_lock_that_stays_is_counted)
 {
-    static const char *const holder[] = { "lock-0000000001", NULL };
-    static const char *const nobody[] = { NULL, NULL };
     AUTO(session) s = open_session(0);
     AUTO(mutex) m = NEW(mutex, s, "/lock", OPTS(lockable, .retain_ms = 600000));
     struct zkr_counters counters = ZKR_COUNTERS_INIT;
     struct outcome first = { .rc = 1 };
     struct outcome second = { .rc = 1 };
 
-    client_shows(holder, false);
+    client_shows("lock-0000000001", NULL, false);
     ask_for(m, &first);
     while (counters.waits == 0)
         ok(zkr_lockable_stats(m, &counters));
     client_await_rest();
-    client_shows(nobody, false);
+    client_shows(NULL, NULL, false);
     client_changes_node("the holder has gone");
     zkr_grant *g = granted(&first);
     ask_for(m, &second);
