@@ -3,15 +3,15 @@
 #include "unit.h"
 #include "zk/acl.h"
 
-#define R 1
-#define W 2
-#define C 4
-#define D 8
-#define A 16
+#define R   1
+#define W   2
+#define C   4
+#define D   8
+#define A   16
+#define ALL (R | W | C | D | A)
 
 struct row {
     const char *text;
-    size_t count;
     struct {
         const char *scheme;
         const char *id;
@@ -22,22 +22,17 @@ struct row {
 TEST(good_texts_are_read)
 {
     static const struct row rows[] = {
-        { "world:anyone:cdrwa",
-          1,
-          { { "world", "anyone", R | W | C | D | A } } },
-        { "auth::cdrwa", 1, { { "auth", "", R | W | C | D | A } } },
-        { "world:anyone:r", 1, { { "world", "anyone", R } } },
-        { "world:anyone:w", 1, { { "world", "anyone", W } } },
-        { "world:anyone:c", 1, { { "world", "anyone", C } } },
-        { "world:anyone:d", 1, { { "world", "anyone", D } } },
-        { "world:anyone:a", 1, { { "world", "anyone", A } } },
-        { "world:anyone:rrr", 1, { { "world", "anyone", R } } },
-        { "digest:ann:Vx+8nQ/Z=:rw",
-          1,
-          { { "digest", "ann:Vx+8nQ/Z=", R | W } } },
-        { "ip:2001:db8::1:r", 1, { { "ip", "2001:db8::1", R } } },
+        { "world:anyone:cdrwa", { { "world", "anyone", ALL } } },
+        { "auth::cdrwa", { { "auth", "", ALL } } },
+        { "world:anyone:r", { { "world", "anyone", R } } },
+        { "world:anyone:w", { { "world", "anyone", W } } },
+        { "world:anyone:c", { { "world", "anyone", C } } },
+        { "world:anyone:d", { { "world", "anyone", D } } },
+        { "world:anyone:a", { { "world", "anyone", A } } },
+        { "world:anyone:rrr", { { "world", "anyone", R } } },
+        { "digest:ann:Vx+8nQ/Z=:rw", { { "digest", "ann:Vx+8nQ/Z=", R | W } } },
+        { "ip:2001:db8::1:r", { { "ip", "2001:db8::1", R } } },
         { "ip:10.0.0.0/8:rcd,world:anyone:r,auth::a",
-          3,
           { { "ip", "10.0.0.0/8", R | C | D },
             { "world", "anyone", R },
             { "auth", "", A } } },
@@ -47,7 +42,9 @@ TEST(good_texts_are_read)
         struct zkr__acl acl;
 
         ok(zkr__acl_parse(&acl, rows[i].text));
-        assert_int_equal(acl.count, rows[i].count);
+        assert_in_range(acl.count, 1, COUNT(rows[i].entries));
+        for (size_t j = acl.count; j < COUNT(rows[i].entries); j++)
+            assert_null(rows[i].entries[j].scheme);
         for (size_t j = 0; j < acl.count; j++) {
             assert_string_equal(acl.entries[j].scheme,
                                 rows[i].entries[j].scheme);

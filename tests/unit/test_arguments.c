@@ -76,8 +76,6 @@ TEST(arguments_of_an_open)
 
     INVALID(zkr_session_open(HOSTS, NULL, NULL));
     INVALID(zkr_session_open_async(HOSTS, NULL, NULL, NULL, NULL));
-    INVALID(open_it(NULL, NULL));
-    gives(ZKR_EPATH, open_it("h:1/a/", NULL));
     INVALID(open_it(HOSTS, &(struct zkr_session_opts){ 0 }));
     INVALID(open_it(HOSTS, OPTS(session, .flags = 1u << 31)));
     INVALID(open_it(HOSTS, OPTS(session, .auth = "u:password")));
@@ -96,18 +94,10 @@ TEST(arguments_of_an_open)
     assert_int_equal(client_handles(), handles);
 }
 
-static void on_event(zkr_session *session,
-                     const struct zkr_session_event *event, void *user)
-{
-}
-
 TEST(arguments_of_a_session)
 {
-    zkr_listener *listener = NULL;
     int fd;
 
-    INVALID(zkr_session_listen(NULL, on_event, NULL, &listener));
-    assert_null(listener);
     INVALID(zkr_session_fd(s, &fd)); /* it has a thread for that */
     INVALID(zkr_session_dispatch(s));
     ok(zkr_session_close(NULL));
