@@ -385,8 +385,7 @@ TEST_ROWS(others_come_in_each_gap, plays, p)
         play_with(p, holders, COUNT(holders));
 }
 
-/* -- what a watch tells -----------------------------------------------------
- */
+/* -- what a watch tells ---------------------------------------------------- */
 
 enum { MAX_TOLD = 8 };
 
