@@ -23,11 +23,13 @@ static int setup(void)
         mutexes[i] = new_mutex(session, paths[i]);
         grants[i] = acquire(mutexes[i]);
     }
+    tmux_open(100, 30);
     return 0;
 }
 
 static int teardown(void)
 {
+    (void)tmux_close();
     server_resume(the_server); /* a test may have paused it */
     for (size_t i = 0; i < 2; i++) {
         zkr_grant_free(grants[i]);
@@ -38,39 +40,26 @@ static int teardown(void)
     return 0;
 }
 
+FIXTURE(setup, teardown)
+
 static void give_back(int i)
 {
     release(grants[i]);
     grants[i] = NULL;
 }
 
-static int setup_screen(void)
-{
-    (void)setup();
-    tmux_open(100, 30);
-    return 0;
-}
-
-static int teardown_screen(void)
-{
-    (void)tmux_close();
-    return teardown();
-}
-
-FIXTURE(setup_screen, teardown_screen)
-
 /* --- on a screen --- */
 
-static void type_top(const char *before, const char *options)
+static void type_top(const char *options)
 {
-    tmux_line("clear; %s %s top --servers %s %s %s", before, LOCKCTL,
+    tmux_line("clear; %s top --servers %s %s %s", LOCKCTL,
               server_hosts(the_server), options, root);
 }
 
 /* Sorted by path. */
 static void start(const char *options)
 {
-    type_top("", textf("--sort lock %s", options));
+    type_top(textf("--sort lock %s", options));
     tmux_wait("2 locks, 2 held, 0 waiting");
 }
 
@@ -435,19 +424,6 @@ TEST(it_outlives_the_server)
     tmux_wait("  connected  ");
 }
 
-/* It says why before there is a screen. */
-TEST(without_a_server_there_is_no_screen)
-{
-    type_top("", textf("--servers %s/nowhere", server_hosts(the_server)));
-    tmux_wait("the chroot '/nowhere' does not exist");
-    tmux_wait(TMUX_PROMPT);
-    tmux_wait_code(78);
-    type_top("", "--servers 127.0.0.1:1");
-    tmux_wait("every server of 127.0.0.1:1 refused");
-    tmux_wait(TMUX_PROMPT);
-    tmux_wait_code(69);
-}
-
 /* --- what reaches the terminal --- */
 
 /* All that top has written there, when it has ended. It goes through a pipe,
@@ -470,7 +446,7 @@ TEST(nothing_hostile_reaches_the_terminal)
     (void)strcat(node, "/\u202elock-0000000000");
     assert_int_equal(admin_create(admin, node, TITLE), 0);
     tmux_record(file);
-    type_top("", "");
+    type_top("");
     tmux_wait("3 locks, 3 held");
     tmux_wait("\\x1B]0;owned");
     tmux_wait("\\xE2\\x80\\xAE\u65e5e\u0301");
@@ -495,83 +471,4 @@ TEST(nothing_hostile_reaches_the_terminal)
     assert_lacks(bytes, "\033]0;owned");
     assert_lacks(bytes, "\u202e");
     assert_null(strchr(bytes, '\xff'));
-}
-
-TEST(colors_are_there_unless_they_are_not_wanted)
-{
-    static const struct {
-        const char *before;
-        const char *options;
-        bool colored;
-    } lines[] = {
-        { "", "", true },
-        { "NO_COLOR=", "", true },
-        { "NO_COLOR=1", "", false },
-    };
-
-    for (size_t i = 0; i < COUNT(lines); i++) {
-        const char *file = cli_file(textf("colors-%zu", i));
-        tmux_record(file);
-        type_top(lines[i].before, lines[i].options);
-        tmux_wait("2 locks, 2 held");
-        quit();
-        /* how the colours of the cursor and of errors begin in tmux */
-        const char *bytes = read_file(file);
-        assert_int_equal(strstr(bytes, "\033[46m") != NULL ||
-                             strstr(bytes, "\033[30m") != NULL,
-                         lines[i].colored);
-    }
-}
-
-/* The servers remove directories of locks that nobody uses. */
-TEST(a_directory_that_does_not_exist_has_no_locks)
-{
-    (void)strcat(root, "/none");
-    type_top("", "");
-    root[strlen(root) - strlen("/none")] = '\0';
-    tmux_wait("0 locks, 0 held, 0 waiting");
-    tmux_wait("/none does not exist");
-}
-
-/* --- without a screen --- */
-
-TEST(a_terminal_that_cannot_do_it_is_refused)
-{
-    type_top("TERM=dumb", "");
-    tmux_wait("needs a terminal that can show a screen");
-    tmux_wait(TMUX_PROMPT);
-    tmux_wait_code(64);
-}
-
-TEST_WITH(senseless_options_are_refused, setup, teardown)
-{
-    static const struct {
-        const char *args[5];
-        const char *said;
-    } rows[] = {
-        { { "top" }, "ls prints the locks, and watch what" },
-        { { "top", "--once" }, "--once" },
-        { { "top", "--sort", "colour" }, "is none of lock, kind, dialect" },
-        { { "top", "a", "b" }, "one path" },
-        { { "top", "--nonsense" }, "--nonsense" },
-    };
-
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        assert_int_equal(look_at(rows[i].args), 64);
-        assert_has(look_err, rows[i].said);
-    }
-}
-
-/* It is for people at a terminal: what is for programs is refused there, too.
- */
-TEST(formats_for_programs_are_refused)
-{
-    static const char *const options[] = { "-o json", "-o jsonl",
-                                           "--columns LOCK" };
-
-    for (size_t i = 0; i < COUNT(options); i++) {
-        type_top("", options[i]);
-        tmux_wait("needs a terminal that can show a screen");
-        tmux_wait(TMUX_PROMPT);
-    }
 }
