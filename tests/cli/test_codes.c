@@ -260,21 +260,6 @@ static void make_events(void)
     assert_int_equal(rename(c.output, cli_file("events")), 0);
 }
 
-/* Transactions 1 and 9 of a server. */
-static void make_log(void)
-{
-    static struct wire_out record;
-    FILE *file = log_begin(cli_file("made/log.1"));
-
-    for (int64_t zxid = 1; zxid < 10; zxid += 8) {
-        out_txn(&record, 1, 1, zxid, 1000000000000 + zxid * 1000, 1);
-        out_create(&record, textf("/l/lock-000000000%d", (int)zxid), "me",
-                   true);
-        log_put(file, &record);
-    }
-    log_end(file);
-}
-
 /* 101 grants, each of which waits for the one before, up to 5050 ms, and is
  * held for 10001 to 10101 ms. */
 static void make_grants(void)
@@ -303,7 +288,7 @@ static void make_grants(void)
 static void make_second_world(void)
 {
     ok(mkdir(cli_file("made"), 0700));
-    make_log();
+    log_write(cli_file("made/log.1"), "1+/l/#1;@9;1+/l/#9");
     make_grants();
     for (size_t i = 0; i < COUNT(world); i++)
         know(world[i].client, world[i].node, world[i].data);

@@ -339,22 +339,9 @@ static void read_history(void)
 
 TEST(a_history_is_read_or_refused)
 {
-    static struct wire_out out;
-
     ok(mkdir(file_in("history"), 0700));
-    snap_begin(&out);
-    snap_node(&out, "/l/lock-0000000003", "him", 2, 1000, 1);
-    snap_end(&out, file_in("history/snapshot.4"));
-    FILE *log = log_begin(file_in("history/log.5"));
-    out_txn(&out, 2, 1, 5, 2000, TXN_CREATE);
-    out_create(&out, "/p/leases/lease-0000000000", "me", true);
-    log_put(log, &out);
-    out_txn(&out, 2, 1, 6, 3000, TXN_DELETE);
-    out_text(&out, "/l/lock-0000000002");
-    log_put(log, &out);
-    out_txn(&out, 1, 0, 9, 4000, TXN_CLOSE_SESSION);
-    log_put(log, &out);
-    log_end(log);
+    log_write(file_in("history/log.5"),
+              "@5;*4 /l/#3:2:1;2+/p/leases/#l0;2-/l/#2;@9;1?");
     assert_true(faulty_each(read_history) > 4);
 }
 

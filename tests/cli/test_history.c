@@ -14,7 +14,6 @@ static char dir[64];
 static char path[128];
 static FILE *file;
 static struct wire_out out;
-static int64_t zxid; /* of the next transaction */
 
 static struct history history;
 static struct txnlogs logs;
@@ -33,7 +32,6 @@ static int setup(void)
     history = (struct history){ .begun = false };
     said[0] = '\0';
     file = log_begin(in_dir("log.1"));
-    zxid = 1;
     return 0;
 }
 
@@ -46,145 +44,12 @@ static int teardown(void)
 
 FIXTURE(setup, teardown)
 
-/* The time of a transaction is a second for each number. */
-static int64_t time_of(int64_t number)
-{
-    return 1000000000000 + number * 1000;
-}
-
-/* --- a log, out of a script --- */
-
-/* "#7" stands for "lock-0000000007", and with a letter for other names. */
-static const struct word names[] = {
-    { "#r", "_c_a-__READ__000000000" },
-    { "#w", "_c_a-__WRIT__000000000" },
-    { "#l", "lease-000000000" },
-    { "#", "lock-000000000" },
-    { .word = NULL },
-};
-
-static void txn(int64_t session, int32_t cxid, int32_t type)
-{
-    out_txn(&out, session, cxid, zxid, time_of(zxid), type);
-    zxid++;
-}
-
-static void create(int64_t session, const char *node)
-{
-    txn(session, 1, TXN_CREATE);
-    out_create(&out, node, "me", true);
-    log_put(file, &out);
-}
-
-/* "79 /l:16:0 /l/#7:17:1": a snapshot with that number, and its nodes, each
- * with the number of the transaction that has made it, and its session. */
-static void write_snapshot(char *words)
-{
-    char *rest = NULL;
-    char node[64];
-    long long number = strtoll(strtok_r(words, " ", &rest), NULL, 10);
-
-    snap_begin(&out);
-    for (char *w; (w = strtok_r(NULL, " ", &rest)) != NULL;) {
-        long long czxid, session;
-
-        assert_int_equal(sscanf(w, "%63[^:]:%lld:%lld", node, &czxid, &session),
-                         3);
-        snap_node(&out, node, "him", czxid, time_of(czxid), session);
-    }
-    PRINT(node, "snapshot.%llx", (unsigned long long)number);
-    snap_end(&out, in_dir(node));
-}
-
-/* The list of servers since 3.6; without a node, of an older one. */
-static void close_session(int64_t session, int32_t cxid, char *nodes)
-{
-    char *second = strchr(nodes, ',');
-
-    txn(session, cxid, TXN_CLOSE_SESSION);
-    if (second != NULL)
-        *second++ = '\0';
-    if (nodes[0] != '\0') {
-        out_number(&out, second != NULL ? 2 : 1, 4);
-        out_text(&out, nodes);
-        if (second != NULL)
-            out_text(&out, second);
-    }
-    log_put(file, &out);
-}
-
-/* One of these, where 1 is the session:
- *
- *   1+PATH       it creates a node that goes with it
- *   1^PATH       it creates one that belongs to no session
- *   1-PATH       it deletes one
- *   1=PATH:DATA  it writes into one
- *   1!PATH,PATH  its client closes it; the server lists its nodes, or not
- *   1?PATH,PATH  it expires
- *   @9           the next transaction has that number
- *   *79 ...      write_snapshot() */
-static void play_word(char *word)
-{
-    char *end = word + 1;
-    int64_t session = 0;
-    char *data;
-
-    if (*word != '*' && *word != '@')
-        session = strtoll(word, &end, 10);
-    else
-        end--;
-    word = end + 1;
-    switch (*end) {
-    case '@':
-        zxid = strtoll(word, NULL, 10);
-        return;
-    case '*':
-        write_snapshot(word);
-        return;
-    case '+':
-        create(session, word);
-        return;
-    case '!':
-    case '?':
-        close_session(session, *end == '!' ? 9 : 0, word);
-        return;
-    case '^':
-        txn(session, 1, TXN_CREATE);
-        out_create(&out, word, "", false);
-        break;
-    case '-':
-        txn(session, 1, TXN_DELETE);
-        out_text(&out, word);
-        break;
-    default:
-        assert_int_equal(*end, '=');
-        data = strchr(word, ':');
-        *data++ = '\0';
-        txn(session, 1, TXN_SET_DATA);
-        out_text(&out, word);
-        out_text(&out, data);
-        out_number(&out, 1, 4);
-    }
-    log_put(file, &out);
-}
-
-static void write_log(const char *script)
-{
-    char words[1024];
-    char *rest = NULL;
-
-    spell_out(words, sizeof(words), script, names);
-    for (char *w = strtok_r(words, ";", &rest); w != NULL;
-         w = strtok_r(NULL, ";", &rest))
-        play_word(w + strspn(w, " "));
-}
-
 /* --- what is told of it --- */
 
 /* The number of the transaction of that time; 0: never. */
 static int64_t number_of(int64_t ms)
 {
-    return ms == 0 ? 0 : (ms - time_of(0)) / 1000;
+    return ms == 0 ? 0 : (ms - txn_time(0)) / 1000;
 }
 
 /* "1:/l/#0 2 3 4 released": the session, since when it was in the queue, since
@@ -227,13 +92,13 @@ static void say_gap(const struct gap *gap, void *user)
  * all is known, with a '+' also behind that transaction. */
 static void say_known(void)
 {
-    int64_t last = 2 * (zxid < 100 ? zxid : 100) + 2;
+    int64_t last = 2 * (txn_zxid < 100 ? txn_zxid : 100) + 2;
     bool before = false;
 
     say(" | %" PRId64 "-%" PRId64 " known", number_of(history.begin_ms),
         number_of(history.end_ms));
     for (int64_t half = 0; half <= last; half++) {
-        bool knows = history_knows(&history, time_of(0) + half * 500);
+        bool knows = history_knows(&history, txn_time(0) + half * 500);
 
         if (knows && !before)
             say(" %" PRId64 "-", half / 2);
@@ -475,9 +340,9 @@ static const struct row {
 
 TEST_ROWS(history_is, rows, row)
 {
-    write_log(row->script);
+    log_play(file, row->script);
     play();
-    assert_said(row->said, names);
+    assert_said(row->said, txn_names);
 }
 
 TEST(who_holds_does_not_begin_again)
@@ -526,9 +391,9 @@ static const struct root_row {
 
 TEST_ROWS(history_of, roots, row)
 {
-    write_log(row->script);
+    log_play(file, row->script);
     play_root(row->chroot, row->root);
-    assert_said(row->said, names);
+    assert_said(row->said, txn_names);
 }
 
 /* --- transactions --- */
@@ -540,7 +405,7 @@ TEST(a_file_that_is_cut_while_it_is_read_is_an_error)
     struct txn first;
     int status;
 
-    create(1, "/a/lock-0000000000");
+    log_play(file, "1+/a/#0");
     assert_int_equal(fflush(file), 0);
     pid_t pid = fork();
     if (pid == 0) {
@@ -559,7 +424,7 @@ TEST(all_parts_of_a_multi_are_one_moment)
     static const char *const nodes[] = { "/new", "/a/lock-0000000000",
                                          "/b/lock-0000000000" };
 
-    txn(4, 1, TXN_MULTI);
+    txn_begin(&out, 4, 1, TXN_MULTI);
     out_number(&out, COUNT(nodes), 4);
     for (size_t i = 0; i < COUNT(nodes); i++) {
         struct wire_out part = { .size = 0 };
@@ -578,21 +443,19 @@ TEST(all_parts_of_a_multi_are_one_moment)
 
 TEST(unknown_transactions_are_counted)
 {
-    create(1, "/l/lock-0000000000");
-    txn(1, 1, 99);
-    log_put(file, &out);
-    txn(1, 1, TXN_DELETE);
+    log_play(file, "1+/l/#0;1~/l");
+    txn_begin(&out, 1, 1, TXN_DELETE);
     out_number(&out, 1000, 4); /* the path is longer than the record */
     log_put(file, &out);
-    txn(1, 1, TXN_DELETE);
+    txn_begin(&out, 1, 1, TXN_DELETE);
     out_number(&out, sizeof("/l/lock-0000000000"), 4); /* with its NUL */
     out_bytes(&out, "/l/lock-0000000000", sizeof("/l/lock-0000000000"));
     log_put(file, &out);
-    txn(1, 1, TXN_ERROR);
+    txn_begin(&out, 1, 1, TXN_ERROR);
     out_number(&out, -101, 4);
     log_put(file, &out);
     play();
-    assert_said("1:/l/#0 1 1 0 there | 1-5 known 1-5 strange 3", names);
+    assert_said("1:/l/#0 1 1 0 there | 1-5 known 1-5 strange 3", txn_names);
 }
 
 /* Of each type that servers write. */
@@ -605,18 +468,18 @@ TEST(known_transactions_are_not_strange)
                                       TXN_DELETE_CONTAINER };
 
     for (size_t i = 0; i < COUNT(creates); i++) {
-        txn(1, 1, creates[i]);
+        txn_begin(&out, 1, 1, creates[i]);
         out_create(&out, textf("/l/lock-000000000%d", (int)i), "me", false);
         log_put(file, &out);
     }
-    txn(1, 1, TXN_CREATE); /* without data, and ACLs */
+    txn_begin(&out, 1, 1, TXN_CREATE); /* without data, and ACLs */
     out_text(&out, "/m/lock-0000000000");
     out_number(&out, -1, 4);
     out_number(&out, 0, 4);
     out_number(&out, 0, 1);
     log_put(file, &out);
     for (size_t i = 0; i < COUNT(others); i++) {
-        txn(1, 1, others[i]);
+        txn_begin(&out, 1, 1, others[i]);
         out_text(&out, textf("/l/lock-000000000%d", i == 4));
         log_put(file, &out);
     }
@@ -624,7 +487,7 @@ TEST(known_transactions_are_not_strange)
     assert_said("0:/l/#0 1 1 9 gone by 1; 0:/l/#1 2 9 10 gone by 1; "
                 "0:/m/#0 5 5 0 there \"\"; 0:/l/#3 4 0 0 there; "
                 "0:/l/#2 3 10 0 there | 1-10 known 1-10",
-                names);
+                txn_names);
 }
 
 /* --- files --- */
@@ -638,7 +501,7 @@ TEST(a_damaged_snapshot_is_not_believed)
     for (int way = 0; way < 3; way++) {
         FILE *snapshot;
 
-        write_log(script);
+        log_play(file, script);
         if (way == 2) {
             snap_begin(&out);
             snap_node(&out, NULL, "him", 1, 1, 1);
@@ -653,7 +516,7 @@ TEST(a_damaged_snapshot_is_not_believed)
         ok(fclose(snapshot));
         play();
         assert_said("2:/l/#8 80 80 0 there unsure | 80-80 known lacks notes 1",
-                    names);
+                    txn_names);
         ok(teardown());
         ok(setup());
     }
@@ -666,7 +529,7 @@ TEST(snapshots_are_read_in_their_order)
                                          "log.1" };
     struct player nobody = { .txn = NULL };
 
-    write_log((char[]){ "@80;*82 /l/#7:17:1;*79 /l/#7:17:1;2+/l/#8" });
+    log_play(file, (char[]){ "@80;*82 /l/#7:17:1;*79 /l/#7:17:1;2+/l/#8" });
     assert_int_equal(fflush(file), 0);
     for (size_t i = 0; i < COUNT(files); i++) {
         /* alone they tell nothing, which is no error */
@@ -676,7 +539,7 @@ TEST(snapshots_are_read_in_their_order)
     play();
     assert_said("2:/l/#8 80 0 0 there; 1:/l/#7 17 80 0 there seen 80 \"him\" "
                 "before | 80-80 known 80-80",
-                names);
+                txn_names);
 }
 
 TEST(a_compressed_snapshot_is_named_with_the_cause)
@@ -693,7 +556,7 @@ TEST(a_compressed_snapshot_is_named_with_the_cause)
         assert_true(fputs(heads[i][1], packed) > 0);
         ok(fclose(packed));
     }
-    write_log("@80;1+/l/#8");
+    log_play(file, "@80;1+/l/#8");
     play();
     assert_has(said, " lacks notes 2");
     assert_has(logs.notes.texts[0], "it is compressed");
@@ -703,41 +566,41 @@ TEST(a_compressed_snapshot_is_named_with_the_cause)
 /* The log of another server has what is missing here. */
 TEST(logs_of_several_servers_are_one)
 {
-    write_log("1+/l/#0");
+    log_play(file, "1+/l/#0");
     log_end(file);
     file = log_begin(in_dir("log.3"));
-    write_log("@3;1-/l/#0");
+    log_play(file, "@3;1-/l/#0");
     log_end(file);
     assert_int_equal(mkdir(in_dir("other"), 0700), 0);
     assert_int_equal(mkdir(in_dir("other/version-2"), 0700), 0);
     file = log_begin(in_dir("other/version-2/log.1"));
-    write_log("@1;1+/l/#0;2+/l/#1");
+    log_play(file, "@1;1+/l/#0;2+/l/#1");
     assert_int_equal(fflush(file), 0);
     assert_int_equal(txnlogs_add(&logs, dir), 0);
     assert_int_equal(txnlogs_add(&logs, in_dir("other")), 0);
     play();
     assert_said("1:/l/#0 1 1 3 released; 2:/l/#1 2 3 0 there | 1-3 known 1-3",
-                names);
+                txn_names);
 }
 
 TEST(a_file_ends_at_a_changed_byte)
 {
-    create(1, "/l/lock-0000000000");
+    log_play(file, "1+/l/#0");
     long at = ftell(file);
-    write_log("2+/l/#1;3+/l/#2");
+    log_play(file, "2+/l/#1;3+/l/#2");
     assert_int_equal(fseek(file, at + 40, SEEK_SET), 0);
     assert_int_equal(fputc('x', file), 'x');
     assert_int_equal(fseek(file, 0, SEEK_END), 0);
     play();
-    assert_said("1:/l/#0 1 1 0 there | 1-1 known 1-1 notes 1", names);
+    assert_said("1:/l/#0 1 1 0 there | 1-1 known 1-1 notes 1", txn_names);
     assert_has(logs.notes.texts[0], "it ends with a damaged record");
 }
 
 TEST(a_file_that_is_cut_ends_there)
 {
-    create(1, "/l/lock-0000000000");
+    log_play(file, "1+/l/#0");
     long at = ftell(file);
-    create(2, "/l/lock-0000000001");
+    log_play(file, "2+/l/#1");
     assert_int_equal(fclose(file), 0);
     assert_int_equal(truncate(in_dir("log.1"), at + 40), 0);
     file = fopen(in_dir("log.9"), "we"); /* a server has just made it */
@@ -745,7 +608,7 @@ TEST(a_file_that_is_cut_ends_there)
     assert_int_equal(fclose(file), 0);
     file = log_begin(in_dir("unused"));
     play();
-    assert_said("1:/l/#0 1 1 0 there | 1-1 known 1-1 notes 1", names);
+    assert_said("1:/l/#0 1 1 0 there | 1-1 known 1-1 notes 1", txn_names);
 }
 
 TEST(other_files_are_refused)

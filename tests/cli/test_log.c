@@ -202,35 +202,11 @@ TEST(a_snapshot_tells_who_held_before)
 /* --- a log that is made by hand: transaction N is N seconds after 01:46:40 ---
  */
 
-enum { TXN_CREATE = 1, TXN_DELETE = 2, TXN_SET_DATA = 5, TXN_STRANGE = 99 };
-
-static FILE *made;
-static struct wire_out record;
-
-static void put_by(int64_t session, int64_t zxid, int32_t type,
-                   const char *node, const char *data)
-{
-    out_txn(&record, session, 1, zxid, 1000000000000 + zxid * 1000, type);
-    if (type == TXN_CREATE)
-        out_create(&record, node, data, true);
-    else
-        out_text(&record, node);
-    if (type == TXN_SET_DATA) {
-        out_text(&record, data);
-        out_number(&record, 1, 4);
-    }
-    log_put(made, &record);
-}
-
 TEST(a_gap_is_told)
 {
     const char *file = cli_file("log.1");
 
-    made = log_begin(cli_file("log.1"));
-    put_by(1, 1, TXN_CREATE, "/l/lock-0000000001", "me");
-    put_by(1, 2, TXN_STRANGE, "/l", NULL);
-    put_by(1, 9, TXN_CREATE, "/l/lock-0000000002", "me");
-    log_end(made);
+    log_write(file, "1+/l/#1;1~/l;@9;1+/l/#2");
     LOOK(0, "log --from %s /l", file);
     assert_has(look_out, ">=1.0s");
     assert_has(look_err, "nothing is known between 2001-09-09T01:46:42.000Z "
@@ -270,14 +246,8 @@ static const struct {
 
 TEST(times_choose_holds)
 {
-    made = log_begin(cli_file("log.1"));
-    for (int i = 1; i <= 3; i++) {
-        const char *node = textf("/l/lock-000000000%d", i);
-
-        put_by(1, 2 * i - 1, TXN_CREATE, node, "me");
-        put_by(1, 2 * i, TXN_DELETE, node, NULL);
-    }
-    log_end(made);
+    log_write(cli_file("log.1"),
+              "1+/l/#1;1-/l/#1;1+/l/#2;1-/l/#2;1+/l/#3;1-/l/#3");
     for (size_t i = 0; i < COUNT(chosen); i++) {
         LOOK(chosen[i].tokens[0] != '\0' ? 0 : 66,
              "log --from %s %s -o json /l", cli_file("log.1"),
@@ -294,11 +264,7 @@ TEST(times_choose_holds)
 
 TEST(who_waited_then_had_not_held_until_then)
 {
-    made = log_begin(cli_file("log.1"));
-    put_by(1, 1, TXN_CREATE, "/l/lock-0000000001", "me");
-    put_by(1, 2, TXN_CREATE, "/l/lock-0000000002", "you");
-    put_by(1, 3, TXN_DELETE, "/l/lock-0000000001", NULL);
-    log_end(made);
+    log_write(cli_file("log.1"), "1+/l/#1;1+/l/#2:you;1-/l/#1");
     LOOK(0, "log --from %s --until " MINUTE ":42.5Z -o json /l",
          cli_file("log.1"));
     assert_string_equal(look_jq(".items[].contender.token"), "1");
@@ -306,9 +272,7 @@ TEST(who_waited_then_had_not_held_until_then)
 
 TEST(text_of_others_is_escaped)
 {
-    made = log_begin(cli_file("log.1"));
-    put_by(1, 1, TXN_CREATE, "/l\033[2J/lock-0000000001", "\033]52;c;x\a");
-    log_end(made);
+    log_write(cli_file("log.1"), "1+/l\033[2J/#1:\033]0,x\a");
     for (int wide = 0; wide < 2; wide++) {
         LOOK(0, "log --from %s -o %s", cli_file("log.1"),
              wide ? "wide" : "table");
@@ -318,32 +282,15 @@ TEST(text_of_others_is_escaped)
     }
 }
 
-/* The request of a client has a number. */
-static void end_session(int64_t session, int32_t cxid, int64_t zxid)
-{
-    out_txn(&record, session, cxid, zxid, 1000000000000 + zxid * 1000, -11);
-    log_put(made, &record);
-}
-
 TEST(each_ending_has_a_word)
 {
     static const char lines[] =
         "TOKEN ENDED\n1 session closed\n2 session closed\n4 session expired\n"
         "7 session expired\n9 still held\n10 deleted by 0x8\n11 still waits\n";
 
-    made = log_begin(cli_file("log.1"));
-    put_by(1, 1, TXN_CREATE, "/l/lock-0000000001", "me");
-    put_by(2, 2, TXN_CREATE, "/l/lock-0000000002", "me");
-    end_session(2, 1, 3);
-    put_by(3, 4, TXN_CREATE, "/l/lock-0000000003", "me");
-    end_session(3, 0, 5);
-    end_session(1, 1, 6);
-    put_by(4, 7, TXN_CREATE, "/l/lock-0000000004", "me");
-    end_session(4, 0, 8);
-    for (int i = 5; i <= 7; i++)
-        put_by(i, 4 + i, TXN_CREATE, textf("/l/lock-000000000%d", i), "me");
-    put_by(8, 12, TXN_DELETE, "/l/lock-0000000006", NULL);
-    log_end(made);
+    log_write(cli_file("log.1"),
+              "1+/l/#1;2+/l/#2;2!;3+/l/#3;3?;1!;4+/l/#4;4?;5+/l/#5;6+/l/#6;"
+              "7+/l/#7;8-/l/#6");
     LOOK(0, "log --from %s --waiters --columns TOKEN,ENDED /l",
          cli_file("log.1"));
     assert_string_equal(look_squeezed(), lines);
@@ -359,11 +306,11 @@ TEST(of_a_hundred_holds_one_is_longer_than_p99)
 {
     enum { N = 100 };
 
-    made = log_begin(cli_file("log.1"));
-    put_by(1, 1, TXN_DELETE, "/1/lock-0000000000", NULL);
+    FILE *made = log_begin(cli_file("log.1"));
+    log_play(made, "1-/1/#0");
     for (int i = 1; i <= 2 * N; i++)
-        put_by(1, 1 + i, i <= N ? TXN_CREATE : TXN_DELETE,
-               textf("/%d/lock-0000000001", i <= N ? i : 2 * N + 1 - i), "me");
+        log_play(made, i <= N ? textf("1+/%d/#1", i)
+                              : textf("1-/%d/#1", 2 * N + 1 - i));
     log_end(made);
     LOOK(0, "log --from %s --stats owner", cli_file("log.1"));
     assert_has(look_squeezed(), "\nme 100 0.0s 0.0s 0.0s 1m39s 3m17s 3m19s\n");
@@ -416,18 +363,10 @@ static const struct {
 
 TEST(tables_are_as_they_were)
 {
-    made = log_begin(cli_file("log.1"));
-    put_by(1, 1, TXN_CREATE, "/l/_c_a-lock-0000000001", "me");
-    put_by(2, 2, TXN_CREATE, "/l/lock-0000000002", "you");
-    put_by(3, 3, TXN_CREATE, "/l/lock-0000000003", "");
-    put_by(4, 4, TXN_CREATE, "/l/lock-0000000004", "she");
-    put_by(5, 5, TXN_SET_DATA, "/l/_c_a-lock-0000000001", "__REVOKE__: why");
-    put_by(6, 6, TXN_DELETE, "/l/_c_a-lock-0000000001", NULL);
-    put_by(4, 7, TXN_DELETE, "/l/lock-0000000004", NULL);
-    put_by(2, 8, TXN_DELETE, "/l/lock-0000000002", NULL);
-    put_by(7, 19, TXN_CREATE, "/l/lock-0000000007", "late");
-    put_by(7, 20, TXN_CREATE, "/m/lock-0000000001", "late");
-    log_end(made);
+    log_write(cli_file("log.1"),
+              "1+/l/_c_a-#1;2+/l/#2:you;3+/l/#3:;4+/l/#4:she;"
+              "5=/l/_c_a-#1:__REVOKE__: why;6-/l/_c_a-#1;4-/l/#4;2-/l/#2;@19;"
+              "7+/l/#7:late;7+/m/#1:late");
     for (size_t i = 0; i < COUNT(tables); i++) {
         LOOK(0, "log --from %s %s", cli_file("log.1"), tables[i].options);
         assert_string_equal(look_squeezed(), tables[i].out);

@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 
+#include "model/txnlogs.h"
 #include "unit.h"
 
 void spell_out(char *text, size_t size, const char *from,
@@ -78,6 +79,20 @@ void out_txn(struct wire_out *out, int64_t session, int32_t cxid, int64_t zxid,
     out_number(out, type, 4);
 }
 
+int64_t txn_zxid;
+
+int64_t txn_time(int64_t number)
+{
+    return 1000000000000 + number * 1000;
+}
+
+void txn_begin(struct wire_out *out, int64_t session, int32_t cxid,
+               int32_t type)
+{
+    out_txn(out, session, cxid, txn_zxid, txn_time(txn_zxid), type);
+    txn_zxid++;
+}
+
 void out_create(struct wire_out *out, const char *path, const char *data,
                 bool ephemeral)
 {
@@ -98,11 +113,15 @@ static void write_all(FILE *file, const void *bytes, size_t size)
     assert_int_equal(fwrite(bytes, 1, size, file), size);
 }
 
+static char dir[128]; /* of the last log */
+
 FILE *log_begin(const char *path)
 {
     FILE *file = fopen(path, "we");
 
     assert_non_null(file);
+    PRINT(dir, "%.*s", (int)(strrchr(path, '/') - path), path);
+    txn_zxid = 1;
     write_all(file, "ZKLG\0\0\0\2\0\0\0\0\0\0\0\0", 16);
     return file;
 }
@@ -170,4 +189,113 @@ void snap_end(struct wire_out *out, const char *path)
     out_text(out, "/");
     write_all(file, out->data, out->size);
     assert_int_equal(fclose(file), 0);
+}
+
+/* --- scripts --- */
+
+const struct word txn_names[] = {
+    { "#r", "_c_a-__READ__000000000" },
+    { "#w", "_c_a-__WRIT__000000000" },
+    { "#l", "lease-000000000" },
+    { "#", "lock-000000000" },
+    { .word = NULL },
+};
+
+static struct wire_out out;
+
+static void write_snapshot(char *words)
+{
+    char *rest = NULL;
+    char node[64];
+    long long number = strtoll(strtok_r(words, " ", &rest), NULL, 10);
+
+    snap_begin(&out);
+    for (char *w; (w = strtok_r(NULL, " ", &rest)) != NULL;) {
+        long long czxid, session;
+
+        assert_int_equal(sscanf(w, "%63[^:]:%lld:%lld", node, &czxid, &session),
+                         3);
+        snap_node(&out, node, "him", czxid, txn_time(czxid), session);
+    }
+    snap_end(&out, textf("%s/snapshot.%llx", dir, (unsigned long long)number));
+}
+
+/* The list of servers since 3.6; without a node, of an older one. */
+static void close_session(int64_t session, int32_t cxid, char *nodes)
+{
+    char *second = strchr(nodes, ',');
+
+    txn_begin(&out, session, cxid, TXN_CLOSE_SESSION);
+    if (second != NULL)
+        *second++ = '\0';
+    if (nodes[0] != '\0') {
+        out_number(&out, second != NULL ? 2 : 1, 4);
+        out_text(&out, nodes);
+        if (second != NULL)
+            out_text(&out, second);
+    }
+}
+
+static void play_txn(int64_t session, char what, char *path)
+{
+    char *data = strchr(path, ':');
+
+    if (data != NULL)
+        *data++ = '\0';
+    switch (what) {
+    case '+':
+    case '^':
+        txn_begin(&out, session, 1, TXN_CREATE);
+        out_create(&out, path,
+                   data != NULL  ? data
+                   : what == '+' ? "me"
+                                 : "",
+                   what == '+');
+        break;
+    case '!':
+    case '?':
+        close_session(session, what == '!' ? 9 : 0, path);
+        break;
+    case '-':
+    case '~':
+        txn_begin(&out, session, 1, what == '-' ? TXN_DELETE : 99);
+        out_text(&out, path);
+        break;
+    default:
+        assert_int_equal(what, '=');
+        txn_begin(&out, session, 1, TXN_SET_DATA);
+        out_text(&out, path);
+        out_text(&out, data);
+        out_number(&out, 1, 4);
+    }
+}
+
+void log_play(FILE *file, const char *script)
+{
+    char words[1024];
+    char *rest = NULL;
+
+    spell_out(words, sizeof(words), script, txn_names);
+    for (char *w = strtok_r(words, ";", &rest); w != NULL;
+         w = strtok_r(NULL, ";", &rest)) {
+        char *end = w;
+        int64_t session = strtoll(w, &end, 10);
+
+        if (*w == '@') {
+            txn_zxid = strtoll(w + 1, NULL, 10);
+        } else if (*w == '*') {
+            write_snapshot(w + 1);
+        } else {
+            play_txn(session, *end, end + 1);
+            log_put(file, &out);
+        }
+    }
+}
+
+void log_write(const char *path, const char *script)
+{
+    FILE *file = log_begin(path);
+
+    log_play(file, script);
+    log_end(file);
 }

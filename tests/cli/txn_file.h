@@ -39,12 +39,40 @@ void out_txn(struct wire_out *out, int64_t session, int32_t cxid, int64_t zxid,
 void out_create(struct wire_out *out, const char *path, const char *data,
                 bool ephemeral);
 
-/* A file with its header; the test fails when that cannot be. */
+/* The same with the number of the next transaction. Its time is a second for
+ * each number. */
+extern int64_t txn_zxid;
+int64_t txn_time(int64_t number);
+void txn_begin(struct wire_out *out, int64_t session, int32_t cxid,
+               int32_t type);
+
+/* A file with its header; the test fails when that cannot be. The next
+ * transaction is number 1. */
 FILE *log_begin(const char *path);
 /* One record, with its checksum. */
 void log_put(FILE *file, const struct wire_out *record);
 /* Zeros, as of a file whose space was allocated. */
 void log_end(FILE *file);
+
+/* "#7" stands for "lock-0000000007", and with a letter for other names. */
+extern const struct word txn_names[];
+/* Writes what a script has, in which ";" is between two of these; 1 is the
+ * session:
+ *
+ *   1+PATH:DATA  it creates a node that goes with it; without DATA: "me"
+ *   1^PATH       it creates one that belongs to no session
+ *   1-PATH       it deletes one
+ *   1=PATH:DATA  it writes into one
+ *   1~PATH       it does what no server does
+ *   1!PATH,PATH  its client closes it; the server lists its nodes, or not
+ *   1?PATH,PATH  it expires
+ *   @9           the next transaction has that number
+ *   *79 /l:16:0 /l/#7:17:1  a snapshot with that number beside the log, and its
+ *                nodes, each with the number of the transaction that has made
+ *                it, and its session */
+void log_play(FILE *file, const char *script);
+/* A whole file. */
+void log_write(const char *path, const char *script);
 
 /* A snapshot: its header with no sessions and one ACL; nodes; the end. */
 void snap_begin(struct wire_out *out);
