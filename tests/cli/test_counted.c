@@ -244,12 +244,11 @@ TEST(hostile_credentials_are_refused)
     write_file(ctl.settings[SETTING_AUTH_FILE], "x:y", 3);
     assert_int_equal(chmod(ctl.settings[SETTING_AUTH_FILE], 0640), 0);
     (void)faulty_each(connect_with_auth);
-    ctl.settings[SETTING_AUTH_FILE] = dir;
-    (void)faulty_each(connect_with_auth);
-    ctl.settings[SETTING_AUTH_FILE] = "/dev/null";
-    (void)faulty_each(connect_with_auth);
-    ctl.settings[SETTING_AUTH_FILE] = file_in("none");
-    (void)faulty_each(connect_with_auth);
+    const char *const others[] = { dir, "/dev/null", file_in("none") };
+    for (size_t i = 0; i < COUNT(others); i++) {
+        ctl.settings[SETTING_AUTH_FILE] = others[i];
+        (void)faulty_each(connect_with_auth);
+    }
 }
 
 /* -- contexts ------------------------------------------------------------- */

@@ -10,33 +10,28 @@
 
 static char label[ZKR_LABEL_MAX + 1];
 
-TEST(a_short_line_is_taken_as_it_is)
-{
-    static const char *const texts[] = { "", "release 42", "gr\xc3\xbc\xc3\x9f",
-                                         "\xf0\x9f\x98\x80", "\"\\%s" };
+static const struct {
+    const char *name, *text;
+    const char *end; /* which is always there */
+    const char *label;
+} labels[] = {
+    { "nothing", "", "", "" },
+    { "a line", "release 42", "", "release 42" },
+    { "characters of two bytes", "gr\xc3\xbc\xc3\x9f", "",
+      "gr\xc3\xbc\xc3\x9f" },
+    { "one of four bytes", "\xf0\x9f\x98\x80", "", "\xf0\x9f\x98\x80" },
+    { "no format", "\"\\%s", "", "\"\\%s" },
+    { "lines", "release 42\n\nfixes:\t7", "", "release 42  fixes: 7" },
+    { "control characters", "a\x7f\xc2\x85\x62", "", "a  b" },
+    { "bytes of no text", "caf\xe9 \xed\xa0\x80 \xc0\xaf", "", "caf? ??? ??" },
+    { "no characters", "\xee\x80\x80\xef\xbf\xbf", "", "??" },
+    { "an end", "nightly", " (4711)", "nightly (4711)" },
+};
 
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        why_fit(texts[i], "", label);
-        assert_string_equal(label, texts[i]);
-    }
-}
-
-TEST(several_lines_become_one)
+TEST_ROWS(a_label_is_one_line_of_text, labels, row)
 {
-    why_fit("release 42\n\nfixes:\t7", "", label);
-    assert_string_equal(label, "release 42  fixes: 7");
-    why_fit("a\x7f\xc2\x85"
-            "b",
-            "", label);
-    assert_string_equal(label, "a  b");
-}
-
-TEST(bytes_that_are_no_text_become_question_marks)
-{
-    why_fit("caf\xe9 \xed\xa0\x80 \xc0\xaf", "", label);
-    assert_string_equal(label, "caf? ??? ??");
-    why_fit("\xee\x80\x80\xef\xbf\xbf", "", label);
-    assert_string_equal(label, "??");
+    why_fit(row->text, row->end, label);
+    assert_string_equal(label, row->label);
 }
 
 /* The label is cut at the byte limit, but not within a character, and the mark
@@ -70,8 +65,6 @@ TEST(the_end_is_always_there)
 {
     char text[ZKR_LABEL_MAX];
 
-    why_fit("nightly", " (4711)", label);
-    assert_string_equal(label, "nightly (4711)");
     (void)memset(text, 'x', sizeof(text));
     text[ZKR_LABEL_MAX - 1] = '\0';
     why_fit(text, " (4711)", label);

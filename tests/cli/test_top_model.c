@@ -535,6 +535,7 @@ TEST(an_old_picture_says_so)
     line_is(2, "STALE, 5.0s old: deadline passed");
 }
 
+/* Escape does not end it. */
 TEST(help_is_one_key_away_and_back)
 {
     look_at_three(1000);
@@ -553,15 +554,10 @@ TEST(help_is_one_key_away_and_back)
     press("q?");
     line_is(23, "q back");
     press("q");
-    assert_int_equal(top_press(&top, 'q'), TOP_QUIT);
-}
-
-TEST(escape_does_not_end_it)
-{
-    look_at_three(1000);
     press_key('\033');
     press_key('\033');
     shown_is("abc");
+    assert_int_equal(top_press(&top, 'q'), TOP_QUIT);
 }
 
 TEST(data_of_others_is_escaped)
@@ -577,17 +573,6 @@ TEST(data_of_others_is_escaped)
     for (int i = 0; i < top.height; i++)
         assert_null(strchr(lines[i].text, '\033'));
     assert_has(lines[4].text, "\\x1B[2J");
-}
-
-TEST(where_nobody_holds_nobody_is_asked)
-{
-    look(1000, "/a", "a1", NULL);
-    press("K");
-    line_is(23, "nobody holds it");
-    press("jR");
-    line_is(23, "nobody holds it");
-    press("j");
-    line_is(23, "q quit ? help");
 }
 
 /* The verb and the token of what a key does; or why it does nothing. */
@@ -609,8 +594,10 @@ TEST(keys_are_about_the_holder_under_the_cursor)
     look(1000, "/a", "a1", "/b", "a1H b2", "/c", "c3H d4H e5", NULL);
     draw();
     assert_int_equal(lines[5].style, TOP_BOLD);
+    assert_does_not('K', "nobody holds it");
+    assert_does_not('R', "nobody holds it");
     press("j");
-    draw();
+    line_is(23, "q quit ? help");
     assert_int_equal(lines[4].style, TOP_BOLD); /* somebody waits */
     assert_acts('R', "revoke", 0);
     assert_acts('K', "break", 1);
