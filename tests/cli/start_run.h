@@ -36,8 +36,6 @@ static inline int take_path(void)
     return 0;
 }
 
-#define RUN(...) (START(&cli, __VA_ARGS__), cli_end(&cli))
-
 /* Programs are started with preloads.c, which does this, until
  * unsetenv("LD_PRELOAD"). */
 static inline void preload(const char *what)
@@ -50,23 +48,3 @@ static inline void preload(const char *what)
     (void)setenv("PRELOAD", what, 1);
     (void)setenv("LD_PRELOAD", PRELOADS, 1);
 }
-
-/* The first and the last line of a file of stamps. */
-static inline void read_stamps(const char *file, long long *ret_first,
-                               long long *ret_last)
-{
-    char line[64];
-    FILE *f = fopen(file, "re");
-
-    assert_non_null(f);
-    *ret_first = *ret_last = 0;
-    while (fgets(line, sizeof(line), f) != NULL) {
-        *ret_last = atoll(line);
-        if (*ret_first == 0)
-            *ret_first = *ret_last;
-    }
-    (void)fclose(f);
-    assert_true(*ret_first > 0);
-}
-
-#define assert_said(c, text) assert_has(cli_said(c), text)

@@ -233,27 +233,6 @@ TEST(each_ending_has_a_word)
                         "session_expired present deleted present");
 }
 
-/* They are held for 1, 3, 5... seconds; one lock also by somebody before them,
- * whose wait is not known. */
-TEST(of_a_hundred_holds_one_is_longer_than_p99)
-{
-    enum { N = 100 };
-
-    FILE *made = log_begin(cli_file("log.1"));
-    log_play(made, "1-/1/#0");
-    for (int i = 1; i <= 2 * N; i++)
-        log_play(made, i <= N ? textf("1+/%d/#1", i)
-                              : textf("1-/%d/#1", 2 * N + 1 - i));
-    log_end(made);
-    LOOK(0, "log --from %s --stats owner", cli_file("log.1"));
-    assert_has(look_squeezed(), "\nme 100 0.0s 0.0s 0.0s 1m39s 3m17s 3m19s\n");
-    LOOK(0, "log --from %s --stats lock --columns WAIT_P50 /1",
-         cli_file("log.1"));
-    assert_string_equal(look_squeezed(), "WAIT_P50\n 0.0s\n");
-    LOOK(0, "log --from %s --columns HELD /1", cli_file("log.1"));
-    assert_string_equal(look_squeezed(), " HELD\n>=0.0s\n 3m19s\n");
-}
-
 /* Whole tables tell who was asked and broken, who released, who gave up, and
  * who is there before a gap and behind it. */
 #define GAP                                                                    \

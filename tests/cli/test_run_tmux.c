@@ -276,15 +276,6 @@ static void assert_held(void)
     assert_int_equal(count_children(path), 1);
 }
 
-TEST(without_eval_hold_explains_itself)
-{
-    tmux_line("$L hold $P");
-    tmux_wait("zk-lockctl: the output is for a shell, which holds the lock "
-              "then: eval \"$(zk-lockctl hold LOCK || echo exit $?)\"");
-    tmux_wait_code(64);
-    assert_int_equal(count_children(path), 0);
-}
-
 /* A process in the job of the shell would end by the key, or stop. */
 TEST(keys_are_not_for_hold)
 {

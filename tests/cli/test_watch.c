@@ -76,22 +76,6 @@ TEST(a_queue_is_told_in_its_order)
     assert_said_in_order(order);
 }
 
-TEST(a_waiter_that_gives_up_has_left)
-{
-    struct waiter w;
-
-    watch("table");
-    zkr_grant *g = acquire(m);
-    waiter_start(&w, rival, 3000); /* time to be seen */
-    cli_wait_said_often(&c, " queued ", 2);
-    assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
-    cli_wait_said(&c, " left ");
-    cli_wait_said_often(&c, " gone ", 1); /* that of watch() */
-    release(g);
-    cli_wait_said_often(&c, " gone ", 2);
-    end(SIGINT);
-}
-
 /* --- JSON --- */
 
 TEST(a_request_is_told_and_its_holder_still_known)
@@ -138,26 +122,6 @@ TEST(a_holder_that_is_asked_is_known_in_text)
     cli_wait_said(&c,
                   textf("revoked  %s of a Curator (asked to release) ", path));
     assert_int_equal(admin_delete(admin, node), ZOK);
-    end(SIGTERM);
-}
-
-TEST(without_a_lock_all_are_watched)
-{
-    AUTO(mutex) before = new_mutex(s, new_path());
-
-    WATCH(before, server_hosts(the_server), "--interval", "20ms", "-o",
-          "jsonl");
-    const char *text = textf("\"path\":\"%s\"", path);
-    zkr_grant *g = acquire(m);
-    cli_wait_said_often(&c, text, 2);
-    release(g);
-    cli_wait_said_often(&c, text, 3);
-    /* This holds also when the directory has gone and is created again. */
-    assert_int_equal(admin_delete_tree(admin, path), 0);
-    g = acquire(m);
-    cli_wait_said_often(&c, text, 5);
-    release(g);
-    cli_wait_said_often(&c, text, 6);
     end(SIGTERM);
 }
 
@@ -328,7 +292,8 @@ static void wait_all_ended(int wanted)
         fail_msg("not all %d have ended: %s", wanted, cli_said(&c));
 }
 
-/* The server says that nothing came before the deletion of a directory. */
+/* Without a path all locks are watched, also when a directory has gone and is
+ * created again. The server says that nothing came before the deletion. */
 TEST(an_empty_directory_goes_and_nothing_is_missed)
 {
     AUTO(mutex) before = new_mutex(s, new_path());
@@ -340,8 +305,13 @@ TEST(an_empty_directory_goes_and_nothing_is_missed)
         release(acquire(one));
         wait_all_ended(1 + 2 * i); /* all of it was listed */
         assert_int_equal(admin_delete(admin, path), 0);
-        release(acquire(one));
+        zkr_grant *g = acquire(one);
+        const char *token =
+            textf("\"token\":\"%lld\"", (long long)zkr_grant_token(g));
+        cli_wait_said_often(&c, token, 2);
+        release(g);
         wait_all_ended(2 + 2 * i);
+        assert_int_equal(text_count(cli_said(&c), token), 3);
         assert_int_equal(sum().queued + sum().missed, 2 + 2 * i);
         assert_int_equal(sum().unknown, 0);
         assert_int_equal(admin_delete(admin, path), 0);
@@ -551,20 +521,6 @@ TEST(the_first_pause_is_kept)
     cli_wait_said(&c, "\"event\":\"queued\"");
     assert_true(now_ms() - begin_ms >= 8000);
     end(SIGTERM);
-}
-
-/* Regression: it ended with the next event only, so "watch | head -1" did not
- * end while nothing happened. */
-TEST(without_a_reader_it_ends)
-{
-    static const char *const verbs[] = { "watch --initial", "show --follow" };
-
-    make_below(path, "x-lock-0000000000");
-    for (size_t i = 0; i < COUNT(verbs); i++) {
-        START_SH(&c, "%s %s --servers %s %s | head -1", LOCKCTL, verbs[i],
-                 server_hosts(the_server), path);
-        assert_int_equal(cli_end(&c), 0);
-    }
 }
 
 /* Regression: each answer asked for 50 more at once, so all of many directories
