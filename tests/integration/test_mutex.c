@@ -20,7 +20,8 @@ static void give_up_on_it(void)
 
 #define FORTY "the forty bytes of the longest such word"
 
-/* The answer to the watch has told what the others say of themselves. */
+/* The answer to the watch has told what the others say of themselves in their
+ * nodes; unit/test_owner.c has all that a record says. */
 TEST(the_holder_is_named_where_it_is_known)
 {
     AUTO(mutex) labelled =
@@ -31,6 +32,13 @@ TEST(the_holder_is_named_where_it_is_known)
     assert_has(zkr_error_detail(), "of this session");
     release(own);
     AUTO(held) g = acquire(labelled);
+    node_has(zkr_grant_node(g), zkr_grant_record(g));
+    assert_has(zkr_grant_record(g), "\"label\":\"nightly export\"");
+    assert_has(zkr_grant_record(g), textf("\"pid\":%d,", (int)getpid()));
+    assert_lacks(zkr_grant_record(g), "\n");
+    assert_true(stat_of(zkr_grant_node(g)).ephemeralOwner ==
+                zkr_session_id(theirs));
+    assert_true(stat_of(zkr_grant_node(g)).czxid == zkr_grant_token(g));
     tells(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY, "': is held by '_c_");
     assert_has(zkr_error_detail(), strrchr(zkr_grant_node(g), '/') + 1);
     give_up_on_it();
@@ -47,21 +55,6 @@ TEST(the_holder_is_named_where_it_is_known)
     assert_int_equal(admin_set(admin, zkr_grant_node(g), "\033[2J"), ZOK);
     give_up_on_it();
     assert_null(strchr(zkr_error_detail(), '\033'));
-}
-
-/* unit/test_owner.c has all that a record says. */
-TEST(the_node_says_who_holds_it)
-{
-    AUTO(mutex) labelled = NEW(mutex, s, path, OPTS(lockable, .label = "here"));
-    AUTO(held) g = acquire(labelled);
-    struct Stat stat = stat_of(zkr_grant_node(g));
-
-    node_has(zkr_grant_node(g), zkr_grant_record(g));
-    assert_has(zkr_grant_record(g), "\"label\":\"here\"");
-    assert_has(zkr_grant_record(g), textf("\"pid\":%d,", (int)getpid()));
-    assert_lacks(zkr_grant_record(g), "\n");
-    assert_true(stat.ephemeralOwner == zkr_session_id(s));
-    assert_true(stat.czxid == zkr_grant_token(g));
 }
 
 /* A herd would show as one node watched by many sessions. */

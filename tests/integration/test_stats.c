@@ -103,6 +103,7 @@ TEST(a_session_counts_for_all_its_locks)
 
 /* -- sessions ------------------------------------------------------------- */
 
+/* It tells of another when its session was closed. */
 TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
 {
     AUTO(grant) g = acquire(m);
@@ -118,6 +119,10 @@ TEST(a_lost_grant_is_a_loss_and_its_session_an_expiry)
     n = lock_stats(m);
     assert_int_equal(n.losses, 1);
     assert_int_equal(n.expiries, 0);
+    AUTO(grant) next = acquire(m);
+    close_session(s);
+    s = NULL;
+    assert_int_equal(counted(m, 0).losses, 2);
 }
 
 TEST(reconnects_and_retries_are_counted)
@@ -289,14 +294,4 @@ TEST(a_snapshot_needs_a_size_and_a_handle)
     assert_int_equal(zkr_session_stats(NULL, &n), ZKR_EINVAL);
     assert_int_equal(n.size, sizeof(n));
     assert_int_equal(n.acquires + n.expiries, 0);
-}
-
-TEST(a_lock_tells_after_its_session_was_closed)
-{
-    zkr_session *brief = open_session();
-    AUTO(mutex) mutex = new_mutex(brief, path);
-    AUTO(grant) g = acquire(mutex);
-
-    close_session(brief);
-    assert_int_equal(counted(mutex, 0).losses, 1);
 }

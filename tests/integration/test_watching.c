@@ -545,22 +545,6 @@ TEST(a_change_as_the_session_ends_is_told)
     expect(log, 5, ZKR_WATCH_CHANGED, ZOK, "x");
 }
 
-TEST(a_server_that_restarts_ends_no_watch)
-{
-    AUTO(log) data = watch_new("0");
-    AUTO(log) children = told_first(ZKR_WATCH_CHILDREN, ZOK, "");
-    for (int i = 0; i < 2; i++) {
-        const char *text = textf("%d", i + 1);
-        const char *names = textf(i == 0 ? "x " : "x y ");
-
-        restart_server();
-        set(path, text);
-        create(child(i == 0 ? "x" : "y"), NULL);
-        await_told(data, ZOK, text);
-        await_told(children, ZOK, names);
-    }
-}
-
 /* -- callbacks ------------------------------------------------------------ */
 
 TEST(the_last_of_many_changes_is_told)
@@ -668,19 +652,6 @@ TEST(a_callback_can_watch_more)
     expect(log, 0, ZKR_WATCH_FIRST, ZOK, "a");
     set(child("x"), "b");
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "b");
-}
-
-TEST(the_event_loop_of_the_program_tells)
-{
-    AUTO(session) mine = SESSION(.flags = ZKR_SESSION_OWN_LOOP);
-    create(path, "0");
-    AUTO(log) log = watch_by(mine, path, ZKR_WATCH_DATA);
-    for (size_t i = 0; i < 3; i++) {
-        while (count_of(log) <= i)
-            ok(zkr_session_dispatch(mine));
-        assert_string_equal(log->calls[i].data, textf("%zu", i));
-        set(path, textf("%zu", i + 1));
-    }
 }
 
 /* -- ends ----------------------------------------------------------------- */
