@@ -350,53 +350,39 @@ TEST(a_lock_that_its_thread_had_may_be_lost_meanwhile)
     }
 }
 
+static const struct {
+    const char *name;
+    uint32_t retain_ms;
+    size_t nodes; /* of the holder and of the multi-lock, which waits */
+} lasts[] = { { "in a line", 0, 2 }, { "a lock that stays", 60000, 1 } };
+
 /* A chain ends its grants when no step of a line is under way: in one that
  * grants the last lock, the claim and its line were used afterwards. */
-static zkr_multi_lock *multi_behind(zkr_mutex *last)
+TEST_ROWS(the_last_lock_may_be_granted_in_vain, lasts, row)
 {
-    zkr_multi_lock *ml =
+    AUTO(mutex) last =
+        NEW(mutex, s, paths[1], OPTS(lockable, .retain_ms = row->retain_ms));
+    AUTO(multi_lock) ml =
         NEW(multi_lock, s, OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS));
+
     ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
     ok(zkr_multi_lock_add(ml, last, NULL));
-    return ml;
-}
-
-TEST(a_grant_in_a_line_may_be_in_vain)
-{
-    AUTO(mutex) same = new_mutex(s, paths[1]);
-    AUTO(multi_lock) ml = multi_behind(same);
-
     for (int i = 0; i < 2; i++) {
-        zkr_grant *g = acquire(same);
-        struct waiter w = WAITER(queue_by, by_multi, ml, paths[1]);
-        struct waiter behind = WAITER(queue, mutexes[1]);
-
-        delete_watched(paths[0]);
-        settle(s);
-        release(g);
-        assert_int_equal(waiter_join(&w), ZKR_ELOST);
-        assert_non_null(strstr(told, paths[0]));
-        assert_non_null(strstr(told, ": its node was deleted"));
-        release(waiter_grant(&behind));
-    }
-}
-
-TEST(a_lock_that_stays_may_be_granted_in_vain)
-{
-    AUTO(mutex) stays =
-        NEW(mutex, s, paths[1], OPTS(lockable, .retain_ms = 60000));
-    AUTO(multi_lock) ml = multi_behind(stays);
-    for (int i = 0; i < 2; i++) {
-        zkr_grant *g = acquire(stays);
+        zkr_grant *g = acquire(last);
         struct waiter w = WAITER(start_by, by_multi, ml, -1);
 
         wait_children(paths[0], 1);
+        wait_children(paths[1], row->nodes);
+        struct waiter behind = WAITER(queue, mutexes[1]);
         delete_watched(paths[0]);
         settle(s);
         release(g);
         assert_int_equal(waiter_join(&w), ZKR_ELOST);
+        assert_has(told, paths[0]);
+        assert_has(told, ": its node was deleted");
+        release(waiter_grant(&behind));
     }
-    release(acquire(stays));
+    release(acquire(last));
 }
 
 /* A reentrant mutex that is freed frees its grants that are not told, too. */
@@ -444,39 +430,29 @@ TEST(with_the_flag_it_fails)
 
 TEST(a_cancel_ends_no_other_acquire)
 {
-    zkr_multi_lock *ml = multi_of_three(NULL);
+    AUTO(recorder) r = recorder_new();
+    AUTO(multi_lock) ml = multi_of_three(NULL);
     zkr_grant *g = acquire(others[2]);
-    struct waiter w;
     struct waiter by_itself = WAITER(queue, mutexes[2]);
 
     for (int i = 0; i < 2; i++) {
-        waiter_start_by(&w, by_multi, ml, -1);
+        struct waiter w = WAITER(start_by, by_multi, ml, -1);
+
         wait_children(paths[2], 3);
         ok(zkr_lockable_cancel(ml));
         assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
         wait_children(paths[2], 2);
         is_free(0);
     }
-    waiter_start_by(&w, by_multi, ml, -1);
-    wait_children(paths[2], 3);
-    zkr_multi_lock_free(ml);
-    assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
-    release_to(g, &by_itself);
-}
-
-TEST(nobody_has_to_wait)
-{
-    AUTO(recorder) r = recorder_new();
-    AUTO(multi_lock) ml = multi_of_three(NULL);
-    zkr_grant *g = acquire(others[1]);
     AUTO(request)
     request = MADE(request, multi_lock_acquire_async, ml, -1, record_grants, r);
-    wait_children(paths[1], 2);
+    wait_children(paths[2], 3);
     ok(zkr_request_cancel(request));
     assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
+    wait_children(paths[2], 2);
     ok(zkr_multi_lock_acquire_async(ml, -1, record_grants, r, NULL));
-    wait_children(paths[1], 2);
-    release(g);
+    wait_children(paths[2], 3);
+    release_to(g, &by_itself);
     is_recorded(r, 1, ZKR_OK, 3);
     for (int i = 0; i < 3; i++)
         is_free(i);

@@ -71,6 +71,11 @@ TEST(as_many_as_the_limit_hold_at_once)
     ok(zkr_grants_release(held, 3));
     zkr_grants_free(held, 3);
     is_empty();
+    /* The turn that each permit needs is acquired, too. */
+    struct zkr_counters n = lock_stats(other);
+    assert_int_equal(n.acquires, 14);
+    assert_int_equal(n.grants, 10);
+    assert_int_equal(n.timeouts, 2);
     release(GRANT(semaphore_acquire, other, 0));
 }
 
@@ -100,6 +105,7 @@ TEST(several_are_granted_together_or_not_at_all)
         zkr_grants_free(three, 2);
         is_empty();
     }
+    assert_int_equal(lock_stats(sem).grants, 8); /* with two turns */
     assert_int_equal(zkr_semaphore_acquire_many(sem, 5, 0, five), ZKR_EINVAL);
     assert_int_equal(zkr_semaphore_acquire_many(sem, 0, 0, five), ZKR_EINVAL);
 }
@@ -227,18 +233,19 @@ TEST(the_directory_may_go_while_one_waits)
 
 TEST(a_foreign_child_takes_a_permit)
 {
+    AUTO(recorder) r = recorder_new();
     AUTO(semaphore) sem = new_semaphore(s, 2);
 
     release(take(sem));
     const char *foreign = textf("%s/zzz", leases);
     assert_int_equal(admin_create(admin, foreign, NULL), ZOK);
     AUTO(held) g = take(sem);
-    struct waiter w = WAITER(start_by, zkr_semaphore_acquire, sem, -1);
+    ok(zkr_semaphore_acquire_async(sem, SOON_MS, record_acquire, r, NULL));
     wait_children(leases, 3);
     settle(s);
-    assert_false(waiter_is_done(&w));
+    assert_int_equal(recorder_count(r), 0);
     assert_int_equal(admin_delete(admin, foreign), ZOK);
-    release(granted(&w));
+    release(recorded_grant(r, 0));
 }
 
 /* With Curator's rule, which counts all nodes, a contender without its turn
@@ -262,28 +269,6 @@ TEST(those_behind_do_not_count)
 }
 
 /* -- without a thread ------------------------------------------------------ */
-
-TEST(nobody_has_to_wait)
-{
-    AUTO(recorder) r = recorder_new();
-    AUTO(semaphore) sem = new_semaphore(s, 2);
-    zkr_grant *g = take(sem);
-
-    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_grants, r, NULL));
-    AUTO(request)
-    request =
-        MADE(request, semaphore_acquire_async, sem, -1, record_acquire, r);
-    wait_children(locks, 2);
-    ok(zkr_request_cancel(request));
-    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
-    release(g);
-    is_recorded(r, 1, ZKR_OK, 2);
-    ok(zkr_semaphore_acquire_async(sem, 200, record_acquire, r, NULL));
-    g = recorded_grant(r, 2);
-    ok(zkr_grant_check(g));
-    release(g);
-    is_empty();
-}
 
 enum { DOZENS = 48 };
 
@@ -564,19 +549,4 @@ TEST(more_than_the_limit_is_waited_for)
     is_empty();
     tells(zkr_semaphore_acquire_many(sem, ZKR_SEMAPHORE_MAX + 1, 0, four),
           ZKR_EINVAL, "at most 10000");
-}
-
-TEST(acquires_of_a_semaphore_are_counted)
-{
-    AUTO(semaphore) sem = new_semaphore(s, 2);
-    zkr_grant *two[2];
-    zkr_grant *g = NULL;
-
-    ok(zkr_semaphore_acquire_many(sem, 2, SOON_MS, two));
-    assert_int_equal(zkr_semaphore_acquire(sem, GIVE_UP_MS, &g), ZKR_ETIMEDOUT);
-    struct zkr_counters c = lock_stats(sem);
-    assert_int_equal(c.acquires, 5);
-    assert_int_equal(c.grants, 4);
-    assert_int_equal(c.timeouts, 1);
-    zkr_grants_free(two, 2);
 }
