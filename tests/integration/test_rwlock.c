@@ -28,13 +28,20 @@ TEST(readers_share_and_a_writer_is_alone)
 }
 
 /* zk-ruby: shared, exclusive, shared acts as a queue; of the readers the
- * highest is released, others remain; then the lowest. */
+ * highest is released, others remain; then the lowest. Without the flag each
+ * acquire of a thread is a claim of its own, as rwlock.h says. */
 TEST(a_writer_waits_for_all_readers_before_it_and_no_reader_overtakes_it)
 {
     zkr_grant *readers[] = { read_lock(lock), read_lock(rival),
                              read_lock(lock) };
     struct waiter writer = WAITER(queue_by, by_writing, rival, dir);
 
+    assert_ptr_not_equal(readers[0], readers[2]);
+    assert_int_equal(zkr_grant_depth(readers[0]), 1);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, 0, &nil), ZKR_EBUSY);
+    assert_int_equal(zkr_rwlock_acquire_read(lock, GIVE_UP_MS, &nil),
+                     ZKR_ETIMEDOUT);
+    wait_children(dir, 4);
     is_refused(by_reading);
     struct waiter late = WAITER(queue_by, by_reading, lock, dir);
     release(readers[2]);
@@ -45,26 +52,6 @@ TEST(a_writer_waits_for_all_readers_before_it_and_no_reader_overtakes_it)
     readers[1] = hand_on(readers[1], &writer);
     still_waits(&late);
     release(hand_on(readers[1], &late));
-}
-
-/* kazoo test_rw_lock: a reader saw the writer behind it, and waited (#649). */
-TEST(readers_behind_one_writer_all_get_in)
-{
-    enum { N = 5 };
-    zkr_grant *first = write_lock(lock);
-    struct waiter readers[N];
-
-    for (size_t i = 0; i < N; i++)
-        queue_up(&readers[i], by_reading, i % 2 == 0 ? lock : rival);
-    struct waiter last = WAITER(queue_by, by_writing, lock, dir);
-    release(first);
-    for (size_t i = 0; i < N; i++)
-        (void)granted(&readers[i]);
-    for (size_t i = 0; i < N; i++) {
-        still_waits(&last);
-        release(readers[i].grant);
-    }
-    release(granted(&last));
 }
 
 TEST(a_reader_behind_two_writers_waits_for_both)
@@ -124,6 +111,7 @@ static int acquire_async(acquire_call *call, zkr_rwlock *l, int64_t timeout_ms,
                                                 r, ret_request);
 }
 
+/* kazoo test_rw_lock: a reader saw the writer behind it, and waited (#649). */
 TEST(asynchronous_claims_of_both_modes_queue_with_the_others)
 {
     AUTO(recorder) r = recorder_new();
@@ -141,22 +129,22 @@ TEST(asynchronous_claims_of_both_modes_queue_with_the_others)
     wait_children(dir, 1);
     ok(acquire_async(by_reading, lock, -1, r, NULL));
     ok(acquire_async(by_reading, lock, SOON_MS, r, NULL));
-    ok(acquire_async(by_writing, lock, -1, r, NULL));
+    ok(acquire_async(by_reading, rival, -1, r, NULL));
     wait_children(dir, 4);
+    ok(acquire_async(by_writing, lock, -1, r, NULL));
+    wait_children(dir, 5);
     settle(s);
     assert_int_equal(recorder_count(r), 3);
     release(first);
-    ok(recorded(r, 3));
-    ok(recorded(r, 4));
-    settle(s);
-    assert_int_equal(recorder_count(r), 5);
-    release(recorded_grant(r, 4));
-    settle(s);
-    assert_int_equal(recorder_count(r), 5);
-    release(recorded_grant(r, 3));
-    ok(recorded(r, 5));
+    for (size_t i = 6; i-- > 3;) {
+        ok(recorded(r, 5));
+        settle(s);
+        assert_int_equal(recorder_count(r), 6);
+        release(recorded_grant(r, i));
+    }
+    ok(recorded(r, 6));
     is_refused(by_reading);
-    release(recorded_grant(r, 5));
+    release(recorded_grant(r, 6));
 }
 
 static int free_it(zkr_lockable *of)
@@ -382,25 +370,6 @@ TEST(a_reader_that_belongs_to_no_thread_stops_no_writer)
     assert_int_equal(c.acquired, ZKR_OK);
     release(recorded_grant(r, 0));
     release(recorded_grant(r, 1));
-}
-
-/* rwlock.h says so; a mutex does the same. */
-TEST(without_the_flag_each_acquire_is_a_claim_of_its_own)
-{
-    zkr_grant *first = read_lock(lock);
-    zkr_grant *second = read_lock(lock);
-
-    assert_ptr_not_equal(first, second);
-    assert_int_equal(count_children(dir), 2);
-    assert_int_equal(zkr_grant_depth(first), 1);
-    struct waiter writer = WAITER(queue_by, by_writing, rival, dir);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, 0, &nil), ZKR_EBUSY);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, GIVE_UP_MS, &nil),
-                     ZKR_ETIMEDOUT);
-    release(first);
-    release(second);
-    assert_int_equal(zkr_grant_depth(granted(&writer)), 1);
-    release(writer.grant);
 }
 
 /* -- reentrant ------------------------------------------------------------ */

@@ -386,62 +386,66 @@ TEST(a_grant_in_doubt_is_not_handed_on)
 
 /* -- lost ----------------------------------------------------------------- */
 
-TEST(a_kept_node_that_is_lost_is_forgotten)
+static void node_is_deleted(void)
 {
-    zkr_grant *g = acquire(m);
-    int64_t token = zkr_grant_token(g);
-
-    ok(zkr_grant_listen(g, record_grant, r)); /* sets the watch */
-    settle(s);
-    ok(zkr_grant_listen(g, NULL, NULL));
-    release(g);
     delete_nth_child(path, 0);
-    AWAIT(has_no_node());
-    g = acquire(m);
-    assert_true(zkr_grant_token(g) > token);
-    assert_true(zkr_grant_handoff(g) == 0);
-    release(g);
 }
 
-TEST(a_loss_reaches_the_holder_and_the_next_starts_anew)
+static void session_ends(void)
 {
-    keep_it();
+    expire_and_wait(s);
+}
+
+static const struct {
+    const char *name;
+    void (*happens)(void);
+    enum zkr_loss loss;
+} losses[] = { { "its node is deleted", node_is_deleted, ZKR_LOSS_DELETED },
+               { "its session ends", session_ends, ZKR_LOSS_EXPIRED } };
+
+/* While it is kept, and while it is held. */
+TEST_ROWS(after_a_loss_the_next_starts_anew, losses, row)
+{
+    zkr_grant *kept = acquire(m);
+    int64_t token = zkr_grant_token(kept);
+
+    ok(zkr_grant_listen(kept, record_grant, r)); /* sets the watch */
+    settle(s);
+    ok(zkr_grant_listen(kept, NULL, NULL));
+    release(kept);
+    row->happens();
+    AWAIT(has_no_node());
     AUTO(grant) lost = acquire(m);
+    assert_true(zkr_grant_token(lost) > token);
+    assert_true(zkr_grant_handoff(lost) == 0);
     wait_here(2);
-    delete_nth_child(path, 0);
+    row->happens();
     zkr_grant *g = next();
     assert_int_equal(zkr_grant_state(lost), ZKR_GRANT_LOST);
-    assert_int_equal(zkr_grant_loss(lost), ZKR_LOSS_DELETED);
+    assert_int_equal(zkr_grant_loss(lost), row->loss);
     assert_true(zkr_grant_token(g) > zkr_grant_token(lost));
     assert_true(zkr_grant_handoff(g) == 0);
     assert_int_equal(zkr_grant_release(lost), ZKR_ELOST);
     release(g);
-    release(next());
-}
-
-TEST(a_session_that_ends_takes_what_is_kept_along)
-{
-    keep_it();
-    expire_and_wait(s);
-    AWAIT(has_no_node());
-    zkr_grant *g = acquire(m);
-    assert_true(zkr_grant_handoff(g) == 0);
-    wait_here(2);
-    expire_and_wait(s);
-    wait_grant_state(g, ZKR_GRANT_LOST);
-    assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_EXPIRED);
-    zkr_grant_free(g);
-    release(next());
     release(next());
     assert_int_equal(count_children(path), 1);
 }
 
 /* -- those who give up ---------------------------------------------------- */
 
-TEST(a_waiter_that_gives_up_costs_the_others_no_place)
+TEST(who_gives_up_costs_no_place_and_the_last_leaves_nothing)
 {
     zkr_grant *holder = acquire(rival);
 
+    tells(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY, path); /* the delegate's */
+    tells(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT, "waiting for");
+    wait_children(path, 1);
+    wait_here(3);
+    wait_children(path, 2);
+    ok(zkr_lockable_cancel(m));
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(recorded(r, looked_at++), ZKR_ECANCELED);
+    wait_children(path, 1);
     zkr_request *request =
         MADE(request, mutex_acquire_async, m, -1, record_acquire, r);
     wait_here(1);
@@ -456,23 +460,6 @@ TEST(a_waiter_that_gives_up_costs_the_others_no_place)
     assert_string_equal(place, same);
     release(holder);
     release(next());
-}
-
-TEST(when_all_have_given_up_nothing_is_left)
-{
-    zkr_grant *holder = acquire(rival);
-
-    assert_int_equal(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY);
-    assert_non_null(strstr(zkr_error_detail(), path)); /* the delegate's */
-    tells(zkr_mutex_acquire(m, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT, "waiting for");
-    wait_children(path, 1);
-    wait_here(3);
-    wait_children(path, 2);
-    ok(zkr_lockable_cancel(m));
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(recorded(r, looked_at++), ZKR_ECANCELED);
-    wait_children(path, 1);
-    release(holder);
     keep_it();
 }
 
