@@ -43,15 +43,17 @@ TEST(whatever_may_be_written_can_be_asked)
     tells(zkr_participants_revoke(s, node), ZNONODE, node);
 }
 
-/* A waiter that has been asked is told when it holds. */
+/* A waiter that has been asked is told when it holds. Of two of one object, the
+ * record of a thread is not that of another. */
 TEST(a_waiter_hears_it_when_it_holds)
 {
     AUTO(recorder) r = recorder_new();
     zkr_grant *g = acquire(m);
     struct waiter w = WAITER(queue, m);
-    AUTO(text) name = nth_child(path, 1);
+    AUTO(participants) list = list_of(s, path, NULL);
 
-    ok(zkr_participants_revoke(s, in_dir(name)));
+    assert_string_not_equal(list->items[0].data, list->items[1].data);
+    ok(zkr_participants_revoke(s, in_dir(list->items[1].name)));
     release(g);
     assert_int_equal(waiter_join(&w), ZKR_OK);
     ok(zkr_grant_listen(w.grant, record_grant, r));
@@ -143,17 +145,6 @@ TEST(a_queue_is_listed_in_its_order)
     zkr_participants_free(list);
     list = list_of(s, path, NULL);
     assert_int_equal(list->count, 0);
-}
-
-/* Two of one object: the record of a thread is not that of another. */
-TEST(each_node_names_its_own_thread)
-{
-    zkr_grant *g = acquire(m);
-    struct waiter w = WAITER(queue, m);
-    AUTO(participants) list = list_of(s, path, NULL);
-
-    assert_string_not_equal(list->items[0].data, list->items[1].data);
-    release_to(g, &w);
 }
 
 /* By their names a writer and a reader of one number wait for each other, so
@@ -385,40 +376,25 @@ static struct zkr_participants *listed(struct lister *l, size_t count)
     return l->list;
 }
 
-TEST_WITH(a_node_that_goes_meanwhile_is_left_out, setup_with_two,
-          proxied_teardown)
+TEST_WITH(what_goes_meanwhile_is_left_out, setup_with_two, proxied_teardown)
 {
     struct lister l;
 
     start_reading(&l, 0);
     assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
     make("lock-0000000003", "three"); /* too late for this list */
-    AUTO(participants) list = listed(&l, 1);
-    assert_int_equal(list->total, 2);
-    assert_place(list, 0, "lock-0000000002", SIZE_MAX);
-}
-
-/* The first that is left holds now, and must be known. */
-TEST_WITH(for_a_node_that_goes_meanwhile_the_next_is_read, setup_with_two,
-          proxied_teardown)
-{
-    struct lister l;
-
-    make("lock-0000000003", "three");
+    AUTO(participants) one = listed(&l, 1);
+    assert_int_equal(one->total, 2);
+    assert_place(one, 0, "lock-0000000002", SIZE_MAX);
+    /* The first that is left holds now, and must be known. */
+    make("lock-0000000004", "four");
     proxy_reset_counts(proxy);
     start_reading(&l, 1);
-    assert_int_equal(admin_delete(admin, in_dir("lock-0000000001")), ZOK);
-    AUTO(participants) list = listed(&l, 2);
-    assert_place(list, 0, "lock-0000000002", SIZE_MAX);
-    assert_read(list, 1);
+    assert_int_equal(admin_delete(admin, in_dir("lock-0000000002")), ZOK);
+    AUTO(participants) two = listed(&l, 2);
+    assert_place(two, 0, "lock-0000000003", SIZE_MAX);
+    assert_read(two, 1);
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 2);
-}
-
-TEST_WITH(a_directory_that_goes_meanwhile_is_empty, setup_with_two,
-          proxied_teardown)
-{
-    struct lister l;
-
     start_reading(&l, 0);
     assert_int_equal(admin_delete_tree(admin, path), ZOK);
     zkr_participants_free(listed(&l, 0));
