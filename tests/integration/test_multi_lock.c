@@ -199,6 +199,8 @@ TEST(locks_of_all_recipes_are_members)
     ok(zkr_multi_lock_add(ml, sem, OPTS(acquire, .permits = 2)));
     ok(zkr_multi_lock_add(ml, shared, OPTS(acquire, .mode = ZKR_SHARED)));
     ok(zkr_multi_lock_add(ml, written, NULL));
+    /* one of another session is none */
+    tells(zkr_multi_lock_add(ml, others[1], NULL), ZKR_EINVAL, paths[1]);
     assert_int_equal(zkr_multi_lock_count(ml), 7);
     ok(zkr_reentrant_mutex_acquire(rm, SOON_MS)); /* once more below */
     AUTO(held) reader = GRANT(rwlock_acquire_read, shared, SOON_MS);
@@ -475,16 +477,4 @@ TEST(a_try_that_is_refused_at_once_is_told)
           zkr_lockable_path(stays));
     ok(zkr_multi_lock_acquire_async(ml, 0, record_grants, r, NULL));
     assert_int_equal(recorded(r, 0), ZKR_EBUSY);
-}
-
-TEST(a_lock_of_another_session_is_no_member)
-{
-    AUTO(multi_lock) ml = NEW(multi_lock, s, NULL);
-    zkr_grant *grants[1];
-
-    ok(zkr_multi_lock_add(ml, mutexes[0], NULL));
-    tells(zkr_multi_lock_add(ml, others[1], NULL), ZKR_EINVAL, paths[1]);
-    assert_int_equal(zkr_multi_lock_count(ml), 1);
-    ok(zkr_multi_lock_acquire(ml, 0, grants));
-    give_back(grants, 1);
 }

@@ -223,19 +223,6 @@ TEST(a_session_that_ends_loses_all_grants_and_queues_again)
     release(granted(&reader));
 }
 
-TEST(a_reader_learns_that_its_node_was_deleted)
-{
-    AUTO(grant) first = read_lock(lock);
-    zkr_grant *second = read_lock(lock);
-    struct waiter writer = WAITER(queue_by, by_writing, rival, dir);
-
-    lose(first);
-    still_waits(&writer);
-    assert_int_equal(zkr_grant_check(second), ZKR_OK);
-    release(hand_on(second, &writer));
-    assert_int_equal(zkr_grant_release(first), ZKR_ELOST);
-}
-
 TEST(a_waiter_whose_node_was_deleted_enters_again)
 {
     zkr_grant *first = write_lock(rival);
@@ -317,12 +304,14 @@ static struct call elsewhere(acquire_call *by, zkr_rwlock *l,
 TEST(after_a_loss_the_grant_that_is_held_decides)
 {
     zkr_grant *lost = read_lock(lock);
+    zkr_grant *held = read_lock(lock);
 
     lose(lost);
-    release(write_lock(lock)); /* nothing is read now */
-    zkr_grant *held = read_lock(lock);
+    assert_int_equal(zkr_grant_check(held), ZKR_OK);
     assert_int_equal(zkr_rwlock_acquire_write(lock, 100, &nil), ZKR_EDEADLK);
     release(held);
+    release(write_lock(lock)); /* nothing is read now */
+    assert_int_equal(zkr_grant_release(lost), ZKR_ELOST);
     zkr_grant_free(lost);
     lost = write_lock(lock);
     lose(lost);
@@ -374,21 +363,9 @@ TEST(a_reader_that_belongs_to_no_thread_stops_no_writer)
 
 /* -- reentrant ------------------------------------------------------------ */
 
-struct theft {
-    zkr_grant *grant;
-    int released;
-    int async;
-    enum zkr_grant_state_kind state;
-};
-
-static void *steal(void *arg)
+static int release_it(void *grant)
 {
-    struct theft *t = arg;
-
-    t->released = zkr_grant_release(t->grant);
-    t->async = zkr_grant_release_async(t->grant, NULL, NULL);
-    t->state = zkr_grant_state(t->grant);
-    return NULL;
+    return zkr_grant_release(grant);
 }
 
 TEST(each_mode_is_counted_and_costs_no_request)
@@ -406,11 +383,10 @@ TEST(each_mode_is_counted_and_costs_no_request)
         ok(modes[i](nested, -1, &again));
         assert_ptr_equal(g, again);
         assert_int_equal(zkr_grant_depth(g), 3);
-        struct theft theft = { .grant = g };
-        on_thread(steal, &theft);
-        assert_int_equal(theft.released, ZKR_ENOTOWNER);
-        assert_int_equal(theft.async, ZKR_ENOTOWNER);
-        assert_int_equal(theft.state, ZKR_GRANT_HELD);
+        struct caller thief;
+        call_start(&thief, release_it, g);
+        assert_int_equal(call_join(&thief), ZKR_ENOTOWNER);
+        assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
         assert_int_equal(zkr_grant_depth(g), 3);
         release(g);
         ok(zkr_grant_release_async(g, record_release, r));
@@ -536,9 +512,9 @@ TEST(after_a_loss_a_mode_is_released_before_it_is_acquired)
         assert_int_equal(modes[i](nested, SOON_MS, &again), ZKR_ELOST);
         assert_int_equal(modes[i](nested, 0, &again), ZKR_ELOST);
         assert_int_equal(zkr_grant_depth(g), 2);
-        struct theft theft = { .grant = g };
-        on_thread(steal, &theft);
-        assert_int_equal(theft.released, ZKR_ENOTOWNER);
+        struct caller thief;
+        call_start(&thief, release_it, g);
+        assert_int_equal(call_join(&thief), ZKR_ENOTOWNER);
         /* Other threads may acquire it, and this thread in the other mode. */
         assert_int_equal(elsewhere(modes[i], nested, SOON_MS).acquired, ZKR_OK);
         ok(modes[1 - i](nested, SOON_MS, &again));
@@ -648,7 +624,8 @@ TEST(a_contender_with_our_number_is_ahead_of_us)
             release(g);
             assert_int_equal(admin_create(admin, node, NULL), ZOK);
             struct waiter w = WAITER(queue_by, modes[k], lock, dir);
-            if (!shared || modes[k] == by_writing)
+            /* not compared: a call has an address in each file */
+            if (!shared || k == 1)
                 still_waits(&w);
             else
                 AWAIT(waiter_is_done(&w));
