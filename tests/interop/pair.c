@@ -20,6 +20,9 @@ const struct client c_for_kazoo = CLIENT(KIND_C, "kazoo");
 const struct client kazoo_as_is = CLIENT(KIND_KAZOO, "kazoo");
 
 static struct worker workers[KINDS][PER_KIND];
+struct worker *cast[4];
+const char *stage;
+const char *nodes_in;
 
 struct worker *worker_of(enum kind kind, int number)
 {
@@ -46,16 +49,14 @@ int run_pairs(void)
     return test_run_between(NULL, end_workers);
 }
 
-struct duo duo_on_new_path(const char *recipe, const struct side *holder,
-                           const struct side *other)
+void cast_on_new_path(const char *recipe, const struct side *a,
+                      const struct side *b)
 {
-    struct duo d = { new_path(), worker_of(holder->kind, 0),
-                     worker_of(other->kind, holder->kind == other->kind) };
-
-    worker_do(d.holder, "lock", "lock %s %s %s", recipe, holder->layout,
-              d.path);
-    worker_do(d.other, "lock", "lock %s %s %s", recipe, other->layout, d.path);
-    return d;
+    stage = nodes_in = textf("%s", new_path());
+    cast[0] = worker_of(a->kind, 0);
+    cast[1] = worker_of(b->kind, a->kind == b->kind);
+    play("a lock %s %s %s = lock, b lock %s %s %s = lock", recipe, a->layout,
+         stage, recipe, b->layout, stage);
 }
 
 void wait_watching(const struct worker *w, const char *path, const char *node)
@@ -66,60 +67,103 @@ void wait_watching(const struct worker *w, const char *path, const char *node)
         fail_msg("%s does not watch %s", w->name, watched);
 }
 
-void acquire_behind(struct worker *w, const char *mode, const char *path,
-                    const char *before)
+static const char *dir_of(const char *what)
 {
-    worker_tell(w, "acquire %s %d", mode, SOON_MS);
-    wait_watching(w, path, before);
+    return strcmp(what, "nodes") == 0 ? nodes_in : textf("%s/%s", stage, what);
 }
 
-static void refuses_a_try(const char *recipe, const struct side *first,
-                          const struct side *second)
+static void tell(struct worker *w, const char *command)
 {
-    struct duo d = duo_on_new_path(recipe, first, second);
+    char mode[16];
+    int limit_ms;
 
-    worker_acquire(d.holder, first->mode);
-    worker_do(d.other, "busy", "acquire %s 0", second->mode);
-    wait_children(d.path, 1);
-    worker_do(d.holder, "released", "release %s", first->mode);
-    wait_children(d.path, 0);
+    if (sscanf(command, "acquire %15s %d", mode, &limit_ms) == 1)
+        worker_tell(w, "%s %d", command, SOON_MS);
+    else
+        worker_tell(w, "%s", command);
 }
 
-/* On a path of its own, because a try of Curator leaves its watch behind. */
-static void lets_wait(const char *recipe, const struct side *first,
-                      const struct side *second)
+/* Of one worker. */
+static void play_part(struct worker *w, char *step)
 {
-    struct duo d = duo_on_new_path(recipe, first, second);
+    char *answer = strstr(step, "= ");
+    char permits[8], other;
+    int ms;
+    size_t count;
 
-    worker_acquire(d.holder, first->mode);
-    acquire_behind(d.other, second->mode, d.path, d.holder->node);
-    assert_int_equal(count_children(d.path), 2);
-    assert_null(worker_hear(d.other, 0));
-    worker_do(d.holder, "released", "release %s", first->mode);
-    worker_expect_held(d.other);
-    assert_true(d.other->token > d.holder->token);
-    worker_do(d.other, "released", "release %s", second->mode);
-    wait_children(d.path, 0);
+    if (sscanf(step, "waits %d", &ms) == 1) {
+        assert_null(worker_hear(w, ms));
+    } else if (sscanf(step, "waits for %7s with %zu", permits, &count) == 2) {
+        worker_tell(w, "acquire %s %d", permits, SOON_MS);
+        wait_children(nodes_in, count);
+        wait_children(dir_of("locks"), 1);
+        assert_null(worker_hear(w, 100));
+    } else if (sscanf(step, "watches %c", &other) == 1) {
+        wait_watching(w, nodes_in, cast[other - 'a']->node);
+    } else if (strcmp(step, "dies") == 0) {
+        worker_kill(w);
+    } else if (strncmp(step, "has ", 4) == 0) {
+        assert_int_equal(
+            admin_exists(admin, textf("%s/%s", nodes_in, w->node), NULL),
+            strcmp(step, "has no node") == 0 ? ZNONODE : ZOK);
+    } else {
+        if (answer != NULL && answer != step)
+            answer[-1] = '\0';
+        if (answer != step)
+            tell(w, step);
+        if (answer != NULL && strcmp(answer, "= held") == 0)
+            worker_expect_held(w);
+        else if (answer != NULL)
+            worker_expect(w, answer + 2);
+    }
 }
 
-static void excludes(const char *recipe, const struct side *first,
-                     const struct side *second)
+void play(const char *format, ...)
 {
-    refuses_a_try(recipe, first, second);
-    lets_wait(recipe, first, second);
+    char text[2048], what[16];
+    char *rest = text;
+    size_t count;
+    va_list args;
+
+    va_start(args, format);
+    int size = vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    assert_in_range(size, 1, sizeof(text) - 1);
+    for (char *step; (step = strsep(&rest, ",")) != NULL;) {
+        step += strspn(step, " ");
+        if (sscanf(step, "%zu %15s", &count, what) == 2)
+            assert_int_equal(count_children(dir_of(what)), count);
+        else if (sscanf(step, "await %zu %15s", &count, what) == 2)
+            wait_children(dir_of(what), count);
+        else
+            play_part(cast[step[0] - 'a'], step + 2);
+    }
 }
 
-static void lets_in(const char *recipe, const struct side *first,
-                    const struct side *second)
+static void excludes(const char *recipe, const struct side *a,
+                     const struct side *b)
 {
-    struct duo d = duo_on_new_path(recipe, first, second);
+    cast_on_new_path(recipe, a, b);
+    play("a acquire %s = held, b acquire %s 0 = busy, await 1 nodes, "
+         "a release %s = released, await 0 nodes",
+         a->mode, b->mode, a->mode);
+    /* On a path of its own, because a try of Curator leaves its watch
+     * behind. */
+    cast_on_new_path(recipe, a, b);
+    play("a acquire %s = held, b acquire %s, b watches a, 2 nodes, b waits 0, "
+         "a release %s = released, b = held",
+         a->mode, b->mode, a->mode);
+    assert_true(cast[1]->token > cast[0]->token);
+    play("b release %s = released, await 0 nodes", b->mode);
+}
 
-    worker_acquire(d.holder, first->mode);
-    worker_do(d.other, "held ", "acquire %s 0", second->mode);
-    assert_int_equal(count_children(d.path), 2);
-    worker_do(d.other, "released", "release %s", second->mode);
-    worker_do(d.holder, "released", "release %s", first->mode);
-    wait_children(d.path, 0);
+static void lets_in(const char *recipe, const struct side *a,
+                    const struct side *b)
+{
+    cast_on_new_path(recipe, a, b);
+    play("a acquire %s = held, b acquire %s 0 = held, 2 nodes, "
+         "b release %s = released, a release %s = released, await 0 nodes",
+         a->mode, b->mode, b->mode, a->mode);
 }
 
 void check_pair(const struct pair *p)

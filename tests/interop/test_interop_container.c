@@ -6,42 +6,34 @@
 /* We acquire first, so that the directory is a container. kazoo queues before
  * we release: the server would remove an empty directory under its first
  * acquire. */
-static struct duo use_by_turns(const struct side *ours,
-                               const struct side *theirs)
+static void use_by_turns(const struct side *ours, const struct side *theirs)
 {
-    struct duo d = duo_on_new_path("mutex", ours, theirs);
-
-    worker_acquire(d.holder, "write");
-    acquire_behind(d.other, "write", d.path, d.holder->node);
-    worker_do(d.holder, "released", "release write");
-    worker_expect_held(d.other);
-    worker_do(d.other, "released", "release write");
-    return d;
+    cast_on_new_path("mutex", ours, theirs);
+    play("a acquire write = held, b acquire write, b watches a, "
+         "a release write = released, b = held, b release write = released");
 }
 
 /* kazoo #563 */
 TEST(kazoo_lock_object_does_not_outlive_a_container)
 {
-    struct duo d = use_by_turns(&c.writer, &kazoo_subclass.writer);
-
-    AWAIT(admin_exists(admin, d.path, NULL) == ZNONODE);
-    worker_do(d.other, "failed: NoNodeError", "again write %d", SOON_MS);
-    worker_acquire(d.other, "write"); /* a new object */
-    worker_do(d.other, "released", "release write");
+    use_by_turns(&c.writer, &kazoo_subclass.writer);
+    AWAIT(admin_exists(admin, stage, NULL) == ZNONODE);
+    /* and then a new object */
+    play("b again write %d = failed: NoNodeError, b acquire write = held, "
+         "b release write = released",
+         SOON_MS);
 }
 
 TEST(kazoo_lock_object_outlives_our_kazoo_layout)
 {
-    struct duo d = use_by_turns(&c_for_kazoo.writer, &kazoo_as_is.writer);
+    use_by_turns(&c_for_kazoo.writer, &kazoo_as_is.writer);
     const char *empty = new_path();
-
     /* A container that is created now goes when the server looks next. */
-    worker_do(d.holder, "lock", "lock mutex curator %s", empty);
-    worker_acquire(d.holder, "write");
-    worker_do(d.holder, "released", "release write");
+    play("a lock mutex curator %s = lock, a acquire write = held, "
+         "a release write = released",
+         empty);
     AWAIT(admin_exists(admin, empty, NULL) == ZNONODE);
-    worker_do(d.other, "held ", "again write %d", SOON_MS);
-    worker_do(d.other, "released", "release write");
+    play("b again write %d = held, b release write = released", SOON_MS);
 }
 
 int main(void)

@@ -53,17 +53,14 @@ TEST_ROWS(pair, pairs, row)
 /* CURATOR-43: "-" sorts before all numbers, and Curator waits for it. */
 TEST(a_foreign_child_blocks_curator_and_not_us)
 {
-    struct duo d = duo_on_new_path("mutex", &c.writer, &curator.writer);
-    const char *child = textf("%s/-", d.path);
-
-    assert_int_equal(admin_create(admin, d.path, NULL), ZOK);
-    assert_int_equal(admin_create(admin, child, NULL), ZOK);
-    worker_do(d.other, "busy", "acquire write 0");
-    worker_acquire(d.holder, "write");
-    worker_do(d.holder, "released", "release write");
-    assert_int_equal(admin_delete(admin, child), ZOK);
-    worker_acquire(d.other, "write");
-    worker_do(d.other, "released", "release write");
+    cast_on_new_path("mutex", &c.writer, &curator.writer);
+    const char *child = textf("%s/-", stage);
+    ok(admin_create(admin, stage, NULL));
+    ok(admin_create(admin, child, NULL));
+    play("b acquire write 0 = busy, a acquire write = held, "
+         "a release write = released");
+    ok(admin_delete(admin, child));
+    play("b acquire write = held, b release write = released");
 }
 
 static atomic_bool enough;
@@ -87,27 +84,21 @@ static void *take_turns(void *mutex)
 /* Two threads here take a lock that stays from each other without a pause. */
 TEST(curator_gets_a_lock_that_stays_here)
 {
-    struct duo d = duo_on_new_path("mutex", &c.writer, &curator.writer);
+    cast_on_new_path("mutex", &c.writer, &curator.writer);
     AUTO(session) s = open_session();
-    AUTO(mutex) m = NEW(mutex, s, d.path, OPTS(lockable, .retain_ms = 600000));
+    AUTO(mutex) m = NEW(mutex, s, stage, OPTS(lockable, .retain_ms = 600000));
     pthread_t threads[2];
-    void *failed;
 
     release(acquire(m)); /* it stays, and nobody uses it */
-    worker_acquire(d.other, "write");
-    worker_do(d.other, "released", "release write");
+    play("b acquire write = held, b release write = released");
     atomic_store(&enough, false);
     for (int i = 0; i < 2; i++)
         threads[i] = thread_start(take_turns, m);
-    for (int i = 0; i < 5; i++) {
-        worker_acquire(d.other, "write");
-        worker_do(d.other, "released", "release write");
-    }
+    for (int i = 0; i < 5; i++)
+        play("b acquire write = held, b release write = released");
     atomic_store(&enough, true);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(pthread_join(threads[i], &failed), 0);
-        assert_null(failed);
-    }
+    for (int i = 0; i < 2; i++)
+        assert_null(thread_join(threads[i]));
 }
 
 /* Returns the next grant of the node. */
@@ -125,9 +116,9 @@ static zkr_grant *hand_on(zkr_grant *g, struct recorder *r, size_t i)
 
 /* One turn: Curator comes when so many claims wait here, and is granted the
  * lock before half of them. */
-static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
-                            uint32_t most)
+static void pass_by_curator(zkr_session *s, zkr_mutex *m, uint32_t most)
 {
+    struct worker *curators = cast[1];
     AUTO(recorder) r = recorder_new();
     zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
@@ -135,21 +126,21 @@ static void pass_by_curator(zkr_session *s, zkr_mutex *m, struct worker *them,
     for (uint32_t i = 0; i < 2 * most; i++)
         ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
     settle(s); /* nobody else is there */
-    acquire_behind(them, "write", zkr_lockable_path(m),
-                   strrchr(zkr_grant_node(g), '/') + 1);
+    play("b acquire write");
+    wait_watching(curators, zkr_grant_node(g), NULL);
     settle(s); /* the event that it has come, */
     settle(s); /* the list that shows it */
     for (uint32_t i = 0; i < most; i++) {
         g = hand_on(g, r, i);
-        assert_null(worker_hear(them, 0));
+        play("b waits 0");
     }
     release(g);
-    worker_expect_held(them);
-    assert_true(them->token > token);
+    play("b = held");
+    assert_true(curators->token > token);
     assert_int_equal(recorder_count(r), most);
-    worker_do(them, "released", "release write");
+    play("b release write = released");
     g = recorded_grant(r, most);
-    assert_true(zkr_grant_token(g) > them->token);
+    assert_true(zkr_grant_token(g) > curators->token);
     for (uint32_t i = most + 1; i < 2 * most; i++)
         g = hand_on(g, r, i);
     release(g);
@@ -161,14 +152,14 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
     AUTO(session) s = open_session();
 
     for (uint32_t most = 1; most <= 4; most += 3) {
-        struct duo d = duo_on_new_path("mutex", &c.writer, &curator.writer);
+        cast_on_new_path("mutex", &c.writer, &curator.writer);
         AUTO(mutex) m =
-            NEW(mutex, s, d.path,
+            NEW(mutex, s, stage,
                 OPTS(lockable, .retain_ms = 600000, .retain_max = most));
 
         release(acquire(m)); /* it stays */
         for (int i = 0; i < 3; i++)
-            pass_by_curator(s, m, d.other, most);
+            pass_by_curator(s, m, most);
     }
 }
 
@@ -177,15 +168,14 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
 /* By the ids, which are their names. */
 static void both_name_the_same_leader(const char *recipe)
 {
-    struct duo d = duo_on_new_path(recipe, &c.writer, &curator.writer);
-    struct worker *const both[] = { d.holder, d.other };
+    cast_on_new_path(recipe, &c.writer, &curator.writer);
+    for (char who = 'a'; who <= 'b'; who++) {
+        const char *name = cast[who - 'a']->name;
 
-    for (int i = 0; i < 2; i++) {
-        worker_acquire(both[i], "write");
-        for (int k = 0; k < 2; k++)
-            worker_do(both[k], textf("leader %s", both[i]->name), "leader");
-        worker_do(both[i], "released", "release write");
-        wait_children(d.path, 0);
+        play("%c acquire write = held, a leader = leader %s, "
+             "b leader = leader %s, %c release write = released, "
+             "await 0 nodes",
+             who, name, name, who);
     }
 }
 
@@ -200,17 +190,10 @@ TEST(c_and_curator_name_the_same_leader)
 static void the_next_leads(const char *recipe, const struct side *leader,
                            const struct side *next)
 {
-    struct duo d = duo_on_new_path(recipe, leader, next);
-
-    worker_acquire(d.holder, "write");
-    const char *node = textf("%s/%s", d.path, d.holder->node);
-    acquire_behind(d.other, "write", d.path, d.holder->node);
-    worker_kill(d.holder);
-    assert_null(worker_hear(d.other, 100));
-    assert_int_equal(admin_exists(admin, node, NULL), ZOK);
-    worker_expect_held(d.other);
-    assert_int_equal(admin_exists(admin, node, NULL), ZNONODE);
-    worker_do(d.other, "released", "release write");
+    cast_on_new_path(recipe, leader, next);
+    play("a acquire write = held, b acquire write, b watches a, a dies, "
+         "b waits 100, a has its node, b = held, a has no node, "
+         "b release write = released");
 }
 
 TEST(the_next_leads_when_the_leader_is_killed)
@@ -244,14 +227,12 @@ static void hears(const char *recipe, const char *mode, enum kind holder,
 {
     struct side holds = { holder, "curator", mode };
     struct side asks = { asker, "curator", mode };
-    struct duo d = duo_on_new_path(recipe, &holds, &asks);
 
-    worker_do(d.holder, "listening", "listen");
-    worker_acquire(d.holder, mode);
-    worker_do(d.other, "revoked", "revoke %s/%s", d.path, d.holder->node);
-    worker_expect(d.holder, "asked");
-    assert_int_equal(count_children(d.path), 1);
-    worker_do(d.holder, "released", "release %s", mode);
+    cast_on_new_path(recipe, &holds, &asks);
+    play("a listen = listening, a acquire %s = held", mode);
+    play(
+        "b revoke %s/%s = revoked, a = asked, 1 nodes, a release %s = released",
+        stage, cast[0]->node, mode);
 }
 
 TEST_ROWS(request, requests, row)

@@ -47,30 +47,22 @@ TEST_ROWS(share, rows, row)
 /* One path, one recipe. */
 TEST(a_mutex_and_a_write_lock_do_not_exclude)
 {
-    struct duo d = duo_on_new_path("rw", &curator.writer, &c.writer);
-
-    worker_do(d.other, "lock", "lock mutex curator %s", d.path);
-    worker_acquire(d.holder, "write");
-    worker_do(d.other, "held ", "acquire write 0");
-    worker_do(d.other, "released", "release write");
-    worker_do(d.holder, "released", "release write");
+    cast_on_new_path("rw", &curator.writer, &c.writer);
+    play("b lock mutex curator %s = lock, a acquire write = held, "
+         "b acquire write 0 = held, b release write = released, "
+         "a release write = released",
+         stage);
 }
 
 /* A writer of each client waits behind the downgrade until the read grant is
  * released too. */
 static void downgrade_before(const struct side *writer)
 {
-    struct duo d = duo_on_new_path("rw", &c.writer, writer);
-
-    worker_acquire(d.holder, "write");
-    acquire_behind(d.other, "write", d.path, d.holder->node);
-    worker_tell(d.holder, "downgrade");
-    worker_expect_held(d.holder);
-    wait_watching(d.other, d.path, d.holder->node);
-    assert_null(worker_hear(d.other, 0));
-    worker_do(d.holder, "released", "release read");
-    worker_expect_held(d.other);
-    worker_do(d.other, "released", "release write");
+    cast_on_new_path("rw", &c.writer, writer);
+    play("a acquire write = held, b acquire write, b watches a, "
+         "a downgrade = held, b watches a, b waits 0, a release read = "
+         "released, "
+         "b = held, b release write = released");
 }
 
 TEST(curator_writer_waits_for_the_end_of_our_downgrade)
@@ -86,90 +78,58 @@ TEST(kazoo_writer_waits_for_the_end_of_our_downgrade)
 /* A reader that comes while the downgraded grant is held, is let in. */
 TEST(curator_reader_shares_with_our_downgrade)
 {
-    struct duo d = duo_on_new_path("rw", &c.writer, &curator.reader);
-
-    worker_acquire(d.holder, "write");
-    worker_do(d.holder, "held ", "downgrade");
-    worker_acquire(d.other, "read");
-    worker_do(d.other, "released", "release read");
-    worker_do(d.holder, "released", "release read");
+    cast_on_new_path("rw", &c.writer, &curator.reader);
+    play("a acquire write = held, a downgrade = held, b acquire read = held, "
+         "b release read = released, a release read = released");
 }
 
 /* A writer of Curator, of a version since 5.5 or before, takes the read lock as
  * well, gives the write lock back, and goes on as a reader; a writer of ours
  * waits. */
-static struct duo downgrade_curator(bool since)
+static void downgrade_curator(bool since)
 {
-    struct duo d = duo_on_new_path("rw", &curator.writer, &c.writer);
-
-    if (worker_is_since(d.holder, 5, 5) != since)
+    cast_on_new_path("rw", &curator.writer, &c.writer);
+    if (worker_is_since(cast[0], 5, 5) != since)
         skip();
-    worker_acquire(d.holder, "write");
-    acquire_behind(d.other, "write", d.path, d.holder->node);
-    worker_do(d.holder, "held ", "acquire read %d", SOON_MS);
-    worker_do(d.holder, "released", "release write");
-    return d;
+    play("a acquire write = held, b acquire write, b watches a, "
+         "a acquire read = held, a release write = released");
 }
 
 /* CURATOR-621: Curator puts the reader behind the waiting writer, and lets that
  * writer in, of whichever client it is. */
 TEST(downgrade_of_old_curator_lets_a_writer_of_ours_in)
 {
-    struct duo d = downgrade_curator(false);
-
-    worker_expect_held(d.other);
-    assert_int_equal(count_children(d.path), 2);
-    worker_do(d.other, "released", "release write");
-    worker_do(d.holder, "released", "release read");
+    downgrade_curator(false);
+    play("b = held, 2 nodes, b release write = released, "
+         "a release read = released");
 }
 
 TEST(our_writer_waits_for_the_end_of_a_downgrade_of_curator)
 {
-    struct duo d = downgrade_curator(true);
-    AUTO(text) reader = nth_child(d.path, 0);
-
-    wait_watching(d.other, d.path, reader);
-    assert_null(worker_hear(d.other, 0));
-    worker_do(d.holder, "released", "release read");
-    worker_expect_held(d.other);
-    worker_do(d.other, "released", "release write");
+    downgrade_curator(true);
+    play("b watches a, b waits 0, a release read = released, b = held, "
+         "b release write = released");
 }
 
-/* A reader of kazoo between two writers of ours: `holder`, `other`, and one
- * behind it. */
-struct row {
-    struct duo d;
-    struct worker *behind;
-    char behinds_node[128];
-};
-
-static struct row stand_in_a_row(const struct side *writer,
-                                 const struct side *reader)
+/* A reader of kazoo, "b", between two writers of ours, "a" and "c". */
+static void stand_in_a_row(const struct side *writer, const struct side *reader)
 {
-    struct row r = { duo_on_new_path("rw", writer, reader),
-                     worker_of(KIND_C, 1), "" };
-    AUTO(text) node = NULL;
-
-    worker_do(r.behind, "lock", "lock rw %s %s", writer->layout, r.d.path);
-    worker_acquire(r.d.holder, "write");
-    acquire_behind(r.d.other, "read", r.d.path, r.d.holder->node);
-    node = nth_child(r.d.path, 1);
-    acquire_behind(r.behind, "write", r.d.path, node);
-    free(node);
-    node = nth_child(r.d.path, 2);
-    (void)snprintf(r.behinds_node, sizeof(r.behinds_node), "%s", node);
-    worker_do(r.d.holder, "released", "release write");
-    return r;
+    cast_on_new_path("rw", writer, reader);
+    cast[2] = worker_of(KIND_C, 1);
+    play("c lock rw %s %s = lock, a acquire write = held, b acquire read, "
+         "b watches a",
+         writer->layout, stage);
+    AUTO(text) readers = nth_child(stage, 1);
+    PRINT(cast[1]->node, "%s", readers);
+    play("c acquire write, c watches b");
+    AUTO(text) behind = nth_child(stage, 2);
+    PRINT(cast[2]->node, "%s", behind);
+    play("a release write = released");
 }
 
-static void reader_goes_before_the_writer_behind_it(const struct row *r)
-{
-    worker_expect_held(r->d.other);
-    assert_null(worker_hear(r->behind, 0));
-    worker_do(r->d.other, "released", "release read");
-    worker_expect_held(r->behind);
-    worker_do(r->behind, "released", "release write");
-}
+#define GOES_BEFORE_THE_WRITER_BEHIND_IT                                       \
+    "b = held, c waits 0, b release read = released, c = held, "               \
+    "c release write = released"
 
 /* kazoo #649: a reader that is woken while a writer waits behind it, waits for
  * that writer, which waits for it. Ours gives up in the end, and frees both. */
@@ -177,27 +137,23 @@ TEST(old_kazoo_reader_waits_for_the_writer_behind_it)
 {
     if (worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
-    struct row r = stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
-    wait_watching(r.d.other, r.d.path, r.behinds_node);
-    assert_null(worker_hear(r.d.other, 0));
-    worker_kill(r.behind);
-    worker_expire(r.behind);
-    worker_expect_held(r.d.other);
-    worker_do(r.d.other, "released", "release read");
+    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    play("b watches c, b waits 0, c dies");
+    worker_expire(cast[2]);
+    play("b = held, b release read = released");
 }
 
 TEST(kazoo_reader_does_not_wait_for_it)
 {
     if (!worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
-    struct row r = stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
-    reader_goes_before_the_writer_behind_it(&r);
+    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    play(GOES_BEFORE_THE_WRITER_BEHIND_IT);
 }
 
 /* With the read lock of examples/interop. */
 TEST(kazoo_subclass_reader_does_not_wait_for_it)
 {
-    struct row r = stand_in_a_row(&c.writer, &kazoo_subclass.reader);
-
-    reader_goes_before_the_writer_behind_it(&r);
+    stand_in_a_row(&c.writer, &kazoo_subclass.reader);
+    play(GOES_BEFORE_THE_WRITER_BEHIND_IT);
 }
