@@ -19,7 +19,7 @@ static zkr_mutex *staying; /* NULL: the lock does not stay */
 static zkr_request *request;
 static zkr_grant *reader; /* beside the writer, claim 0 */
 
-static void begin(void)
+void story_begins(void)
 {
     memset(ours, 0, sizeof(ours));
     world.processes[TELLER].number = TELLER;
@@ -43,8 +43,9 @@ static void pass_on(int i)
     ours[i].grant = NULL;
 }
 
-/* Gives back what the story has left. */
-static void end(void)
+/* Gives back what the story has left. The session of the holder is the same the
+ * second time, or .anew. */
+void story_ends(void)
 {
     for (int i = 0; i < CLAIMS; i++) {
         if (ours[i].grant != NULL)
@@ -61,28 +62,6 @@ static void end(void)
     staying = NULL;
     (void)zkr_session_close(session);
 }
-
-/* STORY_HERE(name) { ... } is a test that tells it between begin() and end();
- * the second time with the same session of the holder, or ANEW. TOLD is one
- * whose text is all of it. */
-#define STORY_WITH(test, ...)                                                  \
-    static void plot_##test(void);                                             \
-    STORY(test, __VA_ARGS__)                                                   \
-    {                                                                          \
-        begin();                                                               \
-        plot_##test();                                                         \
-        end();                                                                 \
-    }                                                                          \
-    static void plot_##test(void)
-
-#define STORY_HERE(test) STORY_WITH(test, nothing)
-#define STORY_ANEW(test) STORY_WITH(test, nothing, .anew = true)
-#define TOLD_BY(story, test, ...)                                              \
-    story(test)                                                                \
-    {                                                                          \
-        play(__VA_ARGS__);                                                     \
-    }
-#define TOLD(test, text) TOLD_BY(STORY_HERE, test, text)
 
 static void some_time(void)
 {
@@ -553,7 +532,7 @@ TOLD(a_neighbour_that_is_not_watched_is_not_next,
 
 /* The second is about to be granted the lock, when its node has been seen once
  * more, and the third could be. */
-STORY_HERE(a_cancelled_claim_lets_nobody_in)
+STORY(a_cancelled_claim_lets_nobody_in, nothing)
 {
     play("0 asks by the twin, 1 asks, 2 asks, 0 gets it, pause, "
          "session is not heard for T/5, write to node 1, sleep 20ms, "
@@ -563,7 +542,7 @@ STORY_HERE(a_cancelled_claim_lets_nobody_in)
 }
 
 /* The delete of the first one is delayed. */
-STORY_HERE(a_claim_given_back_is_not_waited_for)
+STORY(a_claim_given_back_is_not_waited_for, nothing)
 {
     play("0 asks, 0 gets it");
     const char *first = path_of(session, 0);
@@ -592,7 +571,7 @@ TOLD(a_write_without_an_answer_delays_the_next,
      "2 queue up, write, reconnect, refuse 10000 deletes, 0 passes, sleep T/2, "
      "1 waits, refuse 0 deletes, 1 has its turn")
 
-STORY_HERE(a_write_that_was_answered_delays_nobody)
+STORY(a_write_that_was_answered_delays_nobody, nothing)
 {
     play("0 asks, 1 asks, 0 gets it, write, pause");
     const char *first = path_of(session, 0);
@@ -618,7 +597,7 @@ TOLD(the_create_alone_is_the_acquire,
 
 /* Others make the directory again, and theirs have the numbers of ours. The
  * last of them holds the lock. */
-STORY_HERE(another_directory_has_other_numbers)
+STORY(another_directory_has_other_numbers, nothing)
 {
     settle();
     int32_t before_it = tree_find(WORLD_PATH, ensemble.committed)->cversion;
@@ -665,7 +644,7 @@ TOLD(a_claim_that_does_not_watch_its_node_is_not_next,
      "sleep 20ms, 0 waits, 0 has its turn")
 
 /* A writer of another session puts a reader at its place, and goes. */
-STORY_HERE(a_writer_ahead_may_be_a_reader_next)
+STORY(a_writer_ahead_may_be_a_reader_next, nothing)
 {
     char path[128];
 
@@ -683,29 +662,32 @@ STORY_HERE(a_writer_ahead_may_be_a_reader_next)
 
 /* The answer that one claim has from the leader is no knowledge of the
  * others. */
-TOLD_BY(STORY_ANEW, each_asks_for_its_ghosts,
-        "holder takes, haunt a follower, 2 queue up, 0 passes, sleep T/2, "
-        "1 waits, 1 has its turn")
+TOLD(each_asks_for_its_ghosts,
+     "holder takes, haunt a follower, 2 queue up, 0 passes, sleep T/2, "
+     "1 waits, 1 has its turn",
+     .anew = true)
 
 /* Meanwhile the session holds another lock, so that its lease runs; and its own
  * node is confirmed. */
-TOLD_BY(STORY_ANEW, a_claim_that_leaves_out_a_ghost_is_confirmed,
-        "0 asks behind a ghost, 1 asks unfairly, 1 gets it, sleep T, count, "
-        "delete the writer, 0 gets it, at least 1 lists, 0 passes, 1 passes")
+TOLD(a_claim_that_leaves_out_a_ghost_is_confirmed,
+     "0 asks behind a ghost, 1 asks unfairly, 1 gets it, sleep T, count, "
+     "delete the writer, 0 gets it, at least 1 lists, 0 passes, 1 passes",
+     .anew = true)
 
 /* Both have one list: the third one's was under way. The event has come before
  * the second asks. */
-TOLD_BY(STORY_ANEW, a_ghost_is_left_out_by_one,
-        "0 asks behind a ghost, answers take 100ms, 2 asks to read, "
-        "delete the writer, sleep 70ms, 1 asks to read, 0 gets it, "
-        "answers take 0ms, sleep T/2, 1 waits, 2 waits, 0 passes, "
-        "1 has its turn, 2 has its turn")
+TOLD(a_ghost_is_left_out_by_one,
+     "0 asks behind a ghost, answers take 100ms, 2 asks to read, "
+     "delete the writer, sleep 70ms, 1 asks to read, 0 gets it, "
+     "answers take 0ms, sleep T/2, 1 waits, 2 waits, 0 passes, "
+     "1 has its turn, 2 has its turn",
+     .anew = true)
 
 /* The node before it is read once more, because somebody has written to it;
  * meanwhile its own node goes, and then the connection. The read is sent
  * again later than the list. Regression: it listed at once, and began to
  * read with a request that was in flight. */
-STORY_HERE(a_read_is_answered_before_the_next)
+STORY(a_read_is_answered_before_the_next, nothing)
 {
     play("holder takes, 0 asks, pause, answers take 200ms, "
          "write to the holder's node, sleep 350ms"); /* it reads */
@@ -755,7 +737,7 @@ TOLD(a_writer_that_was_given_back_refuses_no_try,
 /* The node of the writer has gone, and no event tells yet. A node that is
  * left from before it, and the list of a try, make the reader's number the
  * next one. */
-STORY_HERE(a_reader_with_the_next_number_lists)
+STORY(a_reader_with_the_next_number_lists, nothing)
 {
     play("1 asks to write, 1 has its turn, pause, 1 asks to write, "
          "1 has its turn, pause, 1 asks to write, 1 gets it, refuse 10000 "
@@ -783,7 +765,7 @@ static void *make_directory_anew(void *arg)
 /* Others make the directory again while the create of a reader is under way: it
  * has the number of its writer. Regression: that was taken for the last one
  * that the directory had given out. */
-STORY_HERE(the_number_of_a_writer_is_not_given_out)
+STORY(the_number_of_a_writer_is_not_given_out, nothing)
 {
     play("make a stranger, pause, delete the stranger, make a stranger, "
          "pause, delete the stranger, 0 asks to write, 0 gets it, pause, "
@@ -802,7 +784,7 @@ STORY_HERE(the_number_of_a_writer_is_not_given_out)
  * reader was not in the line, and the next writer was granted the lock. The
  * node of the writer before it was still there, so the reader was granted
  * it, too. */
-STORY_HERE(a_reader_beside_nobody_is_not_granted)
+STORY(a_reader_beside_nobody_is_not_granted, nothing)
 {
     play("0 asks to write, 1 asks to write, 0 gets it, pause");
     fates =
@@ -836,7 +818,7 @@ TOLD(a_node_that_stays_may_be_deleted, FOUR_WAIT_FOR_IT
      "3 gets it by hand-off 0, 2 has lost it, 2 passes")
 
 /* Its node is watched when it goes. */
-STORY_HERE(a_node_that_stays_may_be_deleted_unheld)
+STORY(a_node_that_stays_may_be_deleted_unheld, nothing)
 {
     let_it_stay();
     for (int i = 0; i < 3; i++) {
@@ -860,7 +842,7 @@ TOLD(a_connection_goes_while_a_member_comes,
      "2 passes, pause")
 
 /* What is in doubt is not handed on: the next has a node of its own. */
-STORY_HERE(a_connection_goes_while_a_member_waits)
+STORY(a_connection_goes_while_a_member_waits, nothing)
 {
     play("it stays, 0 asks for what stays, 0 gets it");
     for (int i = 1; i < 3; i++) {
@@ -892,7 +874,7 @@ TOLD(a_connection_goes_before_a_member_asks,
 /* Regression: the session did not know the node any more, and the next claim
  * did not know whether it had made it, because the answer came later than a
  * client waits: two grants had one token. An operator ends the session. */
-STORY_HERE(a_node_that_stays_is_not_the_next_claims)
+STORY(a_node_that_stays_is_not_the_next_claims, nothing)
 {
     play("0 asks unfairly, 0 gets it");
     int64_t token = zkr_grant_token(ours[0].grant);
@@ -946,7 +928,7 @@ static void ends_between(int64_t took_ms, int least, int most)
 
 /* Regression: a free lock was not had with a timeout that is shorter than the
  * way to the servers and back; a try, which has no time at all, had it. */
-STORY_HERE(a_short_timeout_is_enough_for_the_answer)
+STORY(a_short_timeout_is_enough_for_the_answer, nothing)
 {
     let_it_stay();
     zkr_mutex *m[] = { mutex, staying };
@@ -961,7 +943,7 @@ STORY_HERE(a_short_timeout_is_enough_for_the_answer)
 }
 
 /* And no longer than that: others have the lock, or the servers are silent. */
-STORY_HERE(a_short_timeout_ends_with_the_answer)
+STORY(a_short_timeout_ends_with_the_answer, nothing)
 {
     acquires(&users[HOLDER]);
     let_it_stay();

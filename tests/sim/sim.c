@@ -30,6 +30,12 @@ static const char usage[] =
     "  --no-shrink    show a failing schedule as it is\n"
     "  --verbose      show what happens\n";
 
+static _Noreturn void wrong_usage(void)
+{
+    (void)fputs(usage, stderr);
+    exit(64);
+}
+
 static int recipe_named(const char *name)
 {
     static const char *const names[RECIPES] = {
@@ -40,60 +46,45 @@ static int recipe_named(const char *name)
         if (strcmp(names[i], name) == 0)
             return i;
     }
-    (void)fputs(usage, stderr);
-    exit(64);
+    wrong_usage();
 }
 
 static void read_options(int argc, char **argv)
 {
+    enum { SCHEDULES, SEED, JOBS, RECIPE, FAULTS, NO_SHRINK, VERBOSE, COUNT };
     static const struct option known[] = {
-        { "schedules", required_argument, NULL, 'n' },
-        { "seed", required_argument, NULL, 's' },
-        { "jobs", required_argument, NULL, 'j' },
-        { "recipe", required_argument, NULL, 'r' },
-        { "faults", required_argument, NULL, 'f' },
-        { "no-shrink", no_argument, NULL, 'S' },
-        { "verbose", no_argument, NULL, 'v' },
+        { "schedules", required_argument, NULL, SCHEDULES },
+        { "seed", required_argument, NULL, SEED },
+        { "jobs", required_argument, NULL, JOBS },
+        { "recipe", required_argument, NULL, RECIPE },
+        { "faults", required_argument, NULL, FAULTS },
+        { "no-shrink", no_argument, NULL, NO_SHRINK },
+        { "verbose", no_argument, NULL, VERBOSE },
         { NULL, 0, NULL, 0 },
     };
-    bool many = false;
+    const char *values[COUNT] = { NULL };
     int c;
 
     while ((c = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        switch (c) {
-        case 'n':
-            options.schedules = strtoull(optarg, NULL, 0);
-            many = true;
-            break;
-        case 's':
-            options.seed = strtoull(optarg, NULL, 0);
-            options.one = true;
-            break;
-        case 'j':
-            options.jobs = atoi(optarg);
-            break;
-        case 'r':
-            world_limits.recipe = recipe_named(optarg);
-            break;
-        case 'f':
-            world_limits.faults = optarg;
-            break;
-        case 'S':
-            options.shrink = false;
-            break;
-        case 'v':
-            world_limits.verbose = true;
-            break;
-        default:
-            (void)fputs(usage, stderr);
-            exit(64);
-        }
+        if (c == '?')
+            wrong_usage();
+        values[c] = optarg != NULL ? optarg : "";
     }
-    options.one = options.one && !many;
-    if (options.one)
-        options.schedules = 1;
+    options.one = values[SEED] != NULL && values[SCHEDULES] == NULL;
+    if (values[SEED] != NULL)
+        options.seed = strtoull(values[SEED], NULL, 0);
+    if (values[SCHEDULES] != NULL || options.one)
+        options.schedules =
+            options.one ? 1 : strtoull(values[SCHEDULES], NULL, 0);
+    if (values[JOBS] != NULL)
+        options.jobs = atoi(values[JOBS]);
     if (options.one || options.jobs < 1 || options.jobs > JOBS_MAX)
         options.jobs = 1;
+    if (values[RECIPE] != NULL)
+        world_limits.recipe = recipe_named(values[RECIPE]);
+    world_limits.faults = values[FAULTS];
+    world_limits.verbose = values[VERBOSE] != NULL;
+    options.shrink = values[NO_SHRINK] == NULL;
 }
 
 static _Noreturn void work(struct report *r, uint64_t first, uint64_t step)

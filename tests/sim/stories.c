@@ -103,12 +103,11 @@ const struct step steps[] = {
 
 /* Patience was over, so the end of the connection was as good as an answer. The
  * waiter will ask again, or has already, when it is not heard. */
-STORY(an_answer_that_never_came_grants_nothing, has_a_node)
-{
-    play("come to prove, waiter hears nothing for 3T/10, sleep T/3, "
-         "waiter is not heard for T/2, delete its node, sleep 2T/5, "
-         "waiter loses its connection");
-}
+TOLD(an_answer_that_never_came_grants_nothing,
+     "come to prove, waiter hears nothing for 3T/10, sleep T/3, "
+     "waiter is not heard for T/2, delete its node, sleep 2T/5, "
+     "waiter loses its connection",
+     .granted = has_a_node)
 
 /* The answer had waited in the socket while the session, and with it the node,
  * ended. */
@@ -119,20 +118,18 @@ STORY(an_answer_from_before_a_pause_grants_nothing, has_a_node)
 }
 
 /* Regression: ZKR_ENOMEM of the client was taken for a refusal by servers with
- * an ACL that forbids the proof, and the lock was granted without one. */
-STORY(a_client_without_memory_says_nothing_of_the_node, has_a_node)
-{
-    /* it has found the node when that goes */
-    play("come to prove, waiter hears nothing for 3T/10, refuse 10000 checks, "
-         "sleep T/10, delete its node, sleep T, waiter waits, refuse 0 checks");
-}
+ * an ACL that forbids the proof, and the lock was granted without one. It has
+ * found the node when that goes. */
+TOLD(a_client_without_memory_says_nothing_of_the_node,
+     "come to prove, waiter hears nothing for 3T/10, refuse 10000 checks, "
+     "sleep T/10, delete its node, sleep T, waiter waits, refuse 0 checks",
+     .granted = has_a_node)
 
 /* All nodes of an unfair mutex have one name. */
-STORY(the_node_of_another_proves_nothing, has_a_node, .unfair = true)
-{
-    play("holder starts, come to prove, waiter is cut off for T/4, "
-         "delete its node, holder takes, sleep 2T, waiter waits, holder gives");
-}
+TOLD(the_node_of_another_proves_nothing,
+     "holder starts, come to prove, waiter is cut off for T/4, "
+     "delete its node, holder takes, sleep 2T, waiter waits, holder gives",
+     .granted = has_a_node, .unfair = true)
 
 /* The answer to its create is lost, while its first lease runs. The next
  * server has the node, and keeps it for a little while. A server that is
@@ -165,14 +162,13 @@ static void has_no_memory(void)
 }
 
 /* Regression: the search went on without the write that it must begin with, so
- * the list of a server that is behind did not have the node. */
-STORY(a_write_that_was_not_sent_begins_no_search, has_no_memory,
-      .retry = { .kind = ZKR_RETRY_FIXED, .base_ms = 20, .max_retries = 1 })
-{
-    /* for longer than a client waits; the first try and the retry */
-    play("waiter starts, sleep T, waiter hears nothing for 3T/4, waiter asks, "
-         "refuse 2 checks");
-}
+ * the list of a server that is behind did not have the node. Nothing is heard
+ * for longer than a client waits; there are the first try and the retry. */
+TOLD(a_write_that_was_not_sent_begins_no_search,
+     "waiter starts, sleep T, waiter hears nothing for 3T/4, waiter asks, "
+     "refuse 2 checks",
+     .granted = has_no_memory,
+     .retry = { .kind = ZKR_RETRY_FIXED, .base_ms = 20, .max_retries = 1 })
 
 static size_t nodes(void)
 {
@@ -714,11 +710,9 @@ STORY_THEN_AT_EACH(a_link_that_turns_unsteady_keeps_the_lease, 0, 19, 1,
 
 /* The signs after a late one are the j's of the next proofs: they are sent
  * while it is unanswered. With a beat of T/10 there are three or four. */
-STORY_THEN(a_late_answer_is_a_sign_before_it_comes, "waiter takes")
-{
-    play("sleep 2T, waiter hears nothing for 5T/12, count, sleep 5T/12, "
-         "at least 12 reads");
-}
+TOLD(a_late_answer_is_a_sign_before_it_comes, "waiter takes",
+     .then = "sleep 2T, waiter hears nothing for 5T/12, count, sleep 5T/12, "
+             "at least 12 reads")
 
 /* The answers to reads were slow, and no write was under way then. */
 STORY_THEN(slow_answers_are_remembered, "waiter takes")
@@ -730,10 +724,8 @@ STORY_THEN(slow_answers_are_remembered, "waiter takes")
     play("count, sleep T/5, at least 5 checks");
 }
 
-STORY_THEN(a_quick_link_carries_six_writes_in_a_timeout, "waiter takes")
-{
-    play("sleep T, count, sleep 10T, at most 60 checks");
-}
+TOLD(a_quick_link_carries_six_writes_in_a_timeout, "waiter takes",
+     .then = "sleep T, count, sleep 10T, at most 60 checks")
 
 /* -- what a quiet session sends -------------------------------------------- */
 

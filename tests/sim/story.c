@@ -126,8 +126,12 @@ static void play_waiter(struct user *u)
         note_granted(u, u->other, NULL);
     }
     acquire(u);
-    for (int i = 0; i < (story.once ? 1 : TIMES); i++)
-        story.granted();
+    for (int i = 0; i < (story.once ? 1 : TIMES); i++) {
+        if (story.then != NULL)
+            play(story.then);
+        else
+            story.granted();
+    }
     if (u->grant != NULL)
         give_back(u);
     if (u->other != NULL)
@@ -198,10 +202,14 @@ void acquires(struct user *u)
 static void *tell_main(void *arg)
 {
     for (; story.time < TIMES; story.time++) {
+        if (story_begins != NULL)
+            story_begins();
         if (story.says != NULL)
             play(story.says);
         else
             story.tell();
+        if (story_ends != NULL)
+            story_ends();
         for (int i = 0; i < 2; i++)
             FIBER_UNTIL(!users[i].asks, &users[i]);
     }

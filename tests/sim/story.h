@@ -34,6 +34,7 @@ extern struct story {
     const char *says;      /* or this text does */
     void (*granted)(void); /* what happens to the waiter with its grant, or
                               without one: twice for each time, or once */
+    const char *then;      /* or this text says it */
     zkr_grant_fn on_event; /* the listener of its grants, or NULL */
     struct zkr_retry retry;
     bool short_ticks; /* one second, not two */
@@ -49,9 +50,14 @@ extern struct story {
     int time;        /* 0: the first */
 } story;
 
+/* What a program does before each telling, and after it, if anything. */
+void story_begins(void) __attribute__((weak));
+void story_ends(void) __attribute__((weak));
+
 /* STORY(name, granted, ...) { ... } is a test that tells it, with values of
  * `story`; STORY_THEN(name, text, ...) { ... } one of what happens to the
- * waiter with its grant. With AT_EACH it is one at each of some instants. */
+ * waiter with its grant. With AT_EACH it is one at each of some instants.
+ * TOLD(name, text, ...) is one whose text is all of it. */
 #define STORY_OF(test, is, other, first, end, step, ...)                       \
     static void is##_##test(void);                                             \
     TEST(test)                                                                 \
@@ -67,6 +73,13 @@ extern struct story {
 
 #define STORY_AT_EACH(test, ...)      STORY_OF(test, tell, granted, __VA_ARGS__)
 #define STORY_THEN_AT_EACH(test, ...) STORY_OF(test, granted, says, __VA_ARGS__)
+
+#define TOLD(test, ...)                                                        \
+    TEST(test)                                                                 \
+    {                                                                          \
+        story = (struct story){ .says = __VA_ARGS__ };                         \
+        (void)succeeds();                                                      \
+    }
 
 #define STORY(test, ...)      STORY_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
 #define STORY_THEN(test, ...) STORY_THEN_AT_EACH(test, 0, 1, 1, __VA_ARGS__)
