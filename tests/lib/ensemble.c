@@ -2,6 +2,7 @@
 /* Several real ZooKeeper servers with one leader among them. */
 #include "server_private.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -101,11 +102,7 @@ int ensemble_start(int count, const struct server_opts *opts,
 
     if (!server_installed())
         return SERVER_MISSING;
-    if (count < 2 || count > MEMBERS_MAX) {
-        fprintf(stderr, "ensemble: %d servers, not 2 to %d\n", count,
-                MEMBERS_MAX);
-        return SERVER_FAILED;
-    }
+    assert(count >= 2 && count <= MEMBERS_MAX);
     for (int i = 0; i < SERVER_ATTEMPTS && rc == SERVER_PORT_TAKEN; i++)
         rc = start_once(count, opts, ret_ensemble);
     return rc == SERVER_PORT_TAKEN ? SERVER_FAILED : rc;

@@ -21,11 +21,12 @@ enum {
 
 /* Each test has a proxy and a client of its own. */
 static struct proxy *proxy;
-static zhandle_t *zh;            /* through it, in the tests that open it */
+static zhandle_t *zh;            /* through it, or NULL */
+static int64_t session;          /* its first one */
 static struct recorder *events;  /* session states */
 static struct recorder *replies; /* codes, in order; value: which request */
 
-static int set_up(void)
+static int set_up_proxy(void)
 {
     events = recorder_new();
     replies = recorder_new();
@@ -49,7 +50,8 @@ static int tear_down(void)
     return admin_delete_tree(admin, "/t");
 }
 
-FIXTURE(set_up, tear_down)
+/* A test without a client, or which opens it. */
+#define PROXY_TEST(test) TEST_WITH(test, set_up_proxy, tear_down)
 
 /* The client */
 
@@ -71,13 +73,22 @@ static void await_connection(void)
 }
 
 /* With a parent node for what the test creates. */
-static int64_t open_client(void)
+static void open_client(int session_ms)
 {
     ok(admin_create(admin, "/t", NULL));
-    zh = new_client(proxy_hosts(proxy), SESSION_MS, events);
+    zh = new_client(proxy_hosts(proxy), session_ms, events);
     await_connection();
-    return zoo_client_id(zh)->client_id;
+    session = zoo_client_id(zh)->client_id;
 }
+
+static int set_up(void)
+{
+    ok(set_up_proxy());
+    open_client(SESSION_MS);
+    return 0;
+}
+
+FIXTURE(set_up, tear_down)
 
 /* `number` is that of the request. */
 static void on_string(int rc, const char *value, const void *number)
@@ -135,7 +146,7 @@ static void assert_rule_done(void)
 }
 
 /* The client was cut off, and comes back with the session it had. */
-static void assert_reconnects(int64_t session)
+static void assert_reconnects(void)
 {
     assert_true(recorder_wait(events, 3, SOON_MS));
     assert_recorded(events, 1, ZOO_CONNECTING_STATE, 0);
@@ -153,7 +164,7 @@ static void assert_counts(long requests, long flights, int in_flight)
 }
 
 /* A client works through the proxy, and is counted. */
-TEST(test_forwards)
+PROXY_TEST(test_forwards)
 {
     struct admin *a;
     char text[16];
@@ -175,7 +186,7 @@ TEST(test_forwards)
 }
 
 /* Nodes of 2 MB pass in both directions. */
-TEST(test_big_frames)
+PROXY_TEST(test_big_frames)
 {
     char *data = malloc(BIG_SIZE + 1);
     char *copy = malloc(BIG_SIZE + 1);
@@ -198,7 +209,6 @@ TEST(test_big_frames)
 /* Two requests sent together are one flight, one after the other two. */
 TEST(test_flights)
 {
-    (void)open_client();
     proxy_set_latency(proxy, LATENCY_MS);
     send_create("/t/a", 1);
     send_list("/t", 2);
@@ -218,7 +228,6 @@ TEST(test_flights)
 /* No reply comes sooner than the latency. */
 TEST(test_latency)
 {
-    (void)open_client();
     proxy_set_latency(proxy, LATENCY_MS);
     int64_t start_ms = now_ms();
     send_list("/t", 1);
@@ -238,7 +247,6 @@ TEST(test_jitter)
     int64_t least = SOON_MS;
     int64_t most = 0;
 
-    (void)open_client();
     proxy_set_latency(proxy, LATENCY_MS);
     proxy_set_jitter(proxy, 50);
     for (int i = 0; i < 20; i++) {
@@ -259,22 +267,18 @@ TEST(test_jitter)
 /* The server does what was asked; the client never learns. */
 TEST(test_drop_reply)
 {
-    int64_t session = open_client();
-
     proxy_rule(proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
     assert_false(proxy_rule_done(proxy));
     send_create("/t/a", 1);
     assert_reply(0, 1, ZCONNECTIONLOSS);
     assert_rule_done();
     assert_exists("/t/a");
-    assert_reconnects(session);
+    assert_reconnects();
 }
 
 /* The server never hears of it; what was sent before it is done. */
 TEST(test_drop_request)
 {
-    int64_t session = open_client();
-
     proxy_set_latency(proxy, LATENCY_MS);
     proxy_rule(proxy, ZOO_CREATE_OP, 2, PROXY_DROP_REQUEST);
     send_create("/t/before", 1);
@@ -282,7 +286,7 @@ TEST(test_drop_request)
     assert_reply(0, 1, ZCONNECTIONLOSS);
     assert_reply(1, 2, ZCONNECTIONLOSS);
     assert_rule_done();
-    assert_reconnects(session);
+    assert_reconnects();
     assert_exists("/t/before");
     assert_missing("/t/lost");
 }
@@ -290,7 +294,6 @@ TEST(test_drop_request)
 /* The first of three is answered, the second is held. */
 static void hold_second(enum proxy_action action, const char *listed)
 {
-    (void)open_client();
     proxy_rule(proxy, ZOO_CREATE_OP, 2, action);
     send_create("/t/a", 1);
     send_create("/t/b", 2);
@@ -329,7 +332,6 @@ TEST(test_hold_request)
 /* The answer made up here comes in its turn; the server does not see it. */
 TEST(test_error_reply)
 {
-    (void)open_client();
     proxy_set_latency(proxy, LATENCY_MS);
     proxy_rule_error(proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
     send_create("/t/a", 1);
@@ -347,7 +349,6 @@ TEST(test_error_reply)
 /* It waits behind a reply that is held, and goes with it. */
 TEST(test_error_behind_held)
 {
-    (void)open_client();
     proxy_rule(proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REPLY);
     proxy_rule_error(proxy, ZOO_GETCHILDREN_OP, 1, ZTHROTTLEDOP);
     send_create("/t/a", 1);
@@ -364,7 +365,6 @@ TEST(test_error_behind_held)
 /* A rule waits for its type; two rules for one request take two. */
 TEST(test_rules_count)
 {
-    (void)open_client();
     proxy_rule_error(proxy, ZOO_CREATE_OP, 2, ZTHROTTLEDOP);
     proxy_rule_error(proxy, PROXY_ANY, 3, ZAPIERROR);
     send_list("/t", 1);
@@ -382,7 +382,6 @@ TEST(test_rules_count)
 /* A rule may just look; one that is forgotten does nothing. */
 TEST(test_pass_and_forget)
 {
-    (void)open_client();
     proxy_rule(proxy, ZOO_CREATE_OP, 1, PROXY_PASS);
     assert_false(proxy_wait_rule(proxy, QUIET_MS));
     send_create("/t/a", 1);
@@ -399,7 +398,6 @@ TEST(test_pass_and_forget)
 /* A rule whose reply can no longer come is never done, but can be forgotten. */
 TEST(test_rule_in_vain)
 {
-    (void)open_client();
     server_pause(server);
     proxy_rule(proxy, ZOO_CREATE_OP, 1, PROXY_DROP_REPLY);
     send_create("/t/a", 1);
@@ -413,10 +411,10 @@ TEST(test_rule_in_vain)
 }
 
 /* A session whose birth the client missed, and one whose end it missed. */
-TEST(test_connect_and_close)
+PROXY_TEST(test_connect_and_close)
 {
     proxy_rule(proxy, PROXY_CONNECT, 1, PROXY_DROP_REPLY);
-    (void)open_client();
+    open_client(SESSION_MS);
     assert_rule_done();
     assert_int_equal(proxy_requests(proxy, PROXY_CONNECT), 2);
 
@@ -429,7 +427,7 @@ TEST(test_connect_and_close)
 }
 
 /* Each connection is a new answer. */
-TEST(test_read_only)
+PROXY_TEST(test_read_only)
 {
     proxy_rule(proxy, PROXY_CONNECT, 1, PROXY_READ_ONLY);
     zh = new_client(proxy_hosts(proxy), SESSION_MS, events);
@@ -445,8 +443,6 @@ TEST(test_read_only)
 /* Cut off, a client fails at once and cannot return until healed. */
 TEST(test_cut)
 {
-    int64_t session = open_client();
-
     proxy_set_latency(proxy, LATENCY_MS);
     send_create("/t/a", 1);
     proxy_cut(proxy);
@@ -456,13 +452,12 @@ TEST(test_cut)
     assert_int_equal(recorder_count(events), 2);
 
     proxy_heal(proxy);
-    assert_reconnects(session);
+    assert_reconnects();
 }
 
 /* Frozen, nothing moves; healed, it is delivered. */
 TEST(test_freeze)
 {
-    (void)open_client();
     proxy_freeze(proxy);
     send_create("/t/a", 1);
     assert_no_reply(0);
@@ -485,11 +480,9 @@ static bool has_expired(void)
 
 /* Frozen for long, a session expires; the client gets through as far as TCP
  * and hears of it when healed. */
-TEST(test_freeze_expires)
+PROXY_TEST(test_freeze_expires)
 {
-    ok(admin_create(admin, "/t", NULL));
-    zh = new_client(proxy_hosts(proxy), 1000, events);
-    await_connection();
+    open_client(1000);
     send_create_flags("/t/mine", 1, ZOO_EPHEMERAL);
     assert_reply(0, 1, ZOK);
     proxy_freeze(proxy);
@@ -507,8 +500,6 @@ TEST(test_freeze_expires)
  * which then waits in vain for 2/3 of its session timeout. */
 TEST(test_server_restart)
 {
-    int64_t session = open_client();
-
     admin_close(admin);
     admin = NULL;
     server_kill9(server);
@@ -520,7 +511,7 @@ TEST(test_server_restart)
     ok(server_restart(server));
     ok(admin_open(server_hosts(server), &admin));
     proxy_heal(proxy);
-    assert_reconnects(session);
+    assert_reconnects();
 }
 
 /* Raw bytes */
@@ -528,7 +519,7 @@ TEST(test_server_restart)
 enum { CONNECT_REPLY = 4 + 37, CLOSE_REPLY = 4 + 16 };
 
 /* Many clients at once, whose frames come in crumbs and then in one lump. */
-TEST(test_many_partial_frames)
+PROXY_TEST(test_many_partial_frames)
 {
     struct packet connect = { .size = 0 };
     struct packet end = { .size = 0 };
@@ -571,7 +562,6 @@ TEST(test_garbage)
 {
     static const unsigned char huge[] = { 0x7f, 0xff, 0xff, 0xff };
     static const unsigned char tiny[] = { 0, 0, 0, 1, 0 };
-    (void)open_client();
     assert_hangs_up(huge, sizeof(huge));
     assert_hangs_up(tiny, sizeof(tiny));
     send_list("/t", 1);
@@ -592,7 +582,6 @@ static void assert_idle(void)
  * held request reaches the server even after its client has hung up. */
 TEST(test_idles_until_late_request)
 {
-    (void)open_client();
     proxy_rule(proxy, ZOO_CREATE_OP, 1, PROXY_HOLD_REQUEST);
     send_create("/t/late", 1);
     assert_rule_done();
@@ -609,7 +598,7 @@ TEST(test_idles_until_late_request)
 /* Life */
 
 /* Addresses that are none are refused; several servers are used in turn. */
-TEST(test_hosts)
+PROXY_TEST(test_hosts)
 {
     static const char *const bad[] = { "",    "127.0.0.1",      "127.0.0.1:",
                                        "a:1", "127.0.0.1:0",    "127.0.0.1:1x",
@@ -626,7 +615,7 @@ TEST(test_hosts)
 }
 
 /* A stopped proxy leaves no connection, no thread, no descriptor. */
-TEST(test_stop_leaves_nothing)
+PROXY_TEST(test_stop_leaves_nothing)
 {
     struct packet connect = { .size = 0 };
     struct proxy *p;

@@ -426,21 +426,9 @@ int server_serve(struct server *s)
 
 bool server_installed(void)
 {
-    const char *path = getenv("PATH");
-    char candidate[PATH_MAX];
+    char *argv[] = { "/bin/sh", "-c", "command -v java", NULL };
 
-    if (path == NULL || access(JAR, R_OK) != 0)
-        return false;
-    for (;;) {
-        int length = (int)strcspn(path, ":");
-
-        snprintf(candidate, sizeof(candidate), "%.*s/java", length, path);
-        if (access(candidate, X_OK) == 0)
-            return true;
-        if (path[length] == '\0')
-            return false;
-        path += length + 1;
-    }
+    return access(JAR, R_OK) == 0 && spawn_run(argv, -1);
 }
 
 int server_prepare(const struct server_opts *opts, int port, int id,
