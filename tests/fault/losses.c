@@ -178,24 +178,22 @@ static void await_swallowed(void)
         fail_msg("nothing was swallowed");
 }
 
-/* -- creates -------------------------------------------------------------- */
+/* -- creates: the answer to the next one is lost --------------------------- */
 
-static void nobody_else_is_there(void)
+static void nobody_else_is_there(zkr_grant *g)
 {
-    swallow(ZOO_CREATE2_OP);
-    zkr_grant *g = granted(acquire(m));
+    g = granted(acquire(m));
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(count_children(path), 1);
     release(g);
     assert_int_equal(count_children(path), 0);
 }
 
-static void somebody_holds_it(void)
+static void somebody_holds_it(zkr_grant *g)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_grant *g = granted(acquire(rival));
 
-    swallow(ZOO_CREATE2_OP);
+    g = granted(acquire(rival)); /* not through the proxy */
     ok(zkr_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
     await_swallowed();
     assert_int_equal(count_children(path), 2);
@@ -205,23 +203,21 @@ static void somebody_holds_it(void)
     release(granted(next));
 }
 
-static void the_search_is_lost_too(void)
+static void the_search_is_lost_too(zkr_grant *g)
 {
-    swallow(ZOO_CREATE2_OP);
     swallow(ZOO_SYNC_OP);
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_DROP_REPLY);
-    zkr_grant *g = granted(acquire(m));
+    g = granted(acquire(m));
     assert_int_equal(count_children(path), 1);
     release(g);
     proxy_forget_rules(proxy);
 }
 
 /* The node is there, but no client knows its name, and the caller has left. */
-static void the_caller_has_left(void)
+static void the_caller_has_left(zkr_grant *g)
 {
     struct waiter w;
 
-    swallow(ZOO_CREATE2_OP);
     waiter_start(&w, m, 100);
     await_swallowed();
     proxy_cut(proxy);
@@ -237,11 +233,9 @@ static void the_caller_has_left(void)
     wait_children(path, 0);
 }
 
-static void the_claim_is_cancelled(void)
+static void the_claim_is_cancelled(zkr_grant *g)
 {
     AUTO(recorder) r = recorder_new();
-
-    swallow(ZOO_CREATE2_OP);
     AUTO(request) request =
         MADE(request, mutex_acquire_async, m, SOON_MS, record_acquire, r);
     await_swallowed();
@@ -255,7 +249,7 @@ static void the_claim_is_cancelled(void)
     wait_children(path, 0);
 }
 
-/* -- deletes -------------------------------------------------------------- */
+/* -- deletes: the answer to that of a grant is lost ------------------------ */
 
 /* The lock passes on to the next contender, whatever the answer to the delete
  * was. */
@@ -267,23 +261,18 @@ static void passes_on(void)
     release(g);
 }
 
-static void the_release_waits(void)
+static void the_release_waits(zkr_grant *g)
 {
-    zkr_grant *g = granted(acquire(m));
-
-    swallow(ZOO_DELETE_OP);
     release(g);
     assert_true(proxy_rule_done(proxy));
     assert_int_equal(count_children(path), 0);
     passes_on();
 }
 
-static void the_release_is_not_waited_for(void)
+static void the_release_is_not_waited_for(zkr_grant *g)
 {
     AUTO(recorder) r = recorder_new();
-    zkr_grant *g = granted(acquire(m));
 
-    swallow(ZOO_DELETE_OP);
     ok(zkr_grant_release_async(g, record_release, r));
     zkr_grant_free(g);
     passes_on();
@@ -291,44 +280,40 @@ static void the_release_is_not_waited_for(void)
     assert_true(proxy_rule_done(proxy));
 }
 
-static void the_grant_is_freed(void)
+static void the_grant_is_freed(zkr_grant *g)
 {
-    zkr_grant *g = granted(acquire(m));
-
-    swallow(ZOO_DELETE_OP);
     zkr_grant_free(g);
     passes_on();
     await_swallowed();
 }
 
-static void it_is_acquired_again_at_once(void)
+static void it_is_acquired_again_at_once(zkr_grant *g)
 {
-    zkr_grant *g = granted(acquire(m));
-
-    swallow(ZOO_DELETE_OP);
     ok(zkr_grant_release_async(g, NULL, NULL));
     zkr_grant_free(g);
     release(granted(acquire(m)));
     assert_true(proxy_rule_done(proxy));
 }
 
-static void its_answer_is_lost_twice(void)
+static void its_answer_is_lost_twice(zkr_grant *g)
 {
-    zkr_grant *g = granted(acquire(m));
-
-    swallow(ZOO_DELETE_OP);
     proxy_rule(proxy, ZOO_DELETE_OP, 2, PROXY_DROP_REPLY);
     release(g);
     assert_true(proxy_rule_done(proxy));
     passes_on();
 }
 
-static void swallow_many(const char *what, void (*const kinds[5])(void))
+static void swallow_many(const char *what, int32_t type,
+                         void (*const kinds[5])(zkr_grant *g))
 {
     int count = number_from("ZKR_REPLIES", SMOKE_REPLIES);
 
-    for (int i = 0; i < count; i++)
-        kinds[i % 5]();
+    for (int i = 0; i < count; i++) {
+        zkr_grant *g = type == ZOO_DELETE_OP ? granted(acquire(m)) : NULL;
+
+        swallow(type);
+        kinds[i % 5](g);
+    }
     sleep_ms(4000); /* a node that is there now would stay */
     assert_int_equal(count_children(path), 0);
     /* Each request was carried out, so none had to be sent again. */
@@ -337,23 +322,23 @@ static void swallow_many(const char *what, void (*const kinds[5])(void))
 
 TEST(swallowed_answers_to_creates_leave_nothing)
 {
-    static void (*const kinds[])(void) = {
+    static void (*const kinds[])(zkr_grant *) = {
         nobody_else_is_there, somebody_holds_it, the_search_is_lost_too,
         the_caller_has_left, the_claim_is_cancelled
     };
 
-    swallow_many("answers to creates swallowed", kinds);
+    swallow_many("answers to creates swallowed", ZOO_CREATE2_OP, kinds);
     assert_true(given_up > 0);
 }
 
 TEST(swallowed_answers_to_deletes_leave_nothing)
 {
-    static void (*const kinds[])(void) = {
+    static void (*const kinds[])(zkr_grant *) = {
         the_release_waits, the_release_is_not_waited_for, the_grant_is_freed,
         it_is_acquired_again_at_once, its_answer_is_lost_twice
     };
 
-    swallow_many("answers to deletes swallowed", kinds);
+    swallow_many("answers to deletes swallowed", ZOO_DELETE_OP, kinds);
 }
 
 /* -- holders whose sessions end ------------------------------------------- */
