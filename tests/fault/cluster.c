@@ -11,7 +11,6 @@
 #include "admin.h"
 #include "server_private.h"
 #include "spawn.h"
-#include "test.h"
 #include "wait.h"
 
 #define ADDRESS "10.77.0.%d"

@@ -6,7 +6,6 @@
 #include "fixture.h"
 
 #include <malloc.h>
-#include <time.h>
 
 #include "cluster.h"
 

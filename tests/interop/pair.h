@@ -9,18 +9,10 @@
 
 #include "worker.h"
 
-/* A side of a pair; see worker.h. */
-struct side {
+/* A client, in a layout that docs/interop.md tells of. */
+struct client {
     enum kind kind;
     const char *layout;
-    const char *mode;
-};
-
-/* A client, in a layout that docs/interop.md tells of, as writer and as
- * reader. */
-struct client {
-    struct side writer;
-    struct side reader;
 };
 
 extern const struct client c, curator, kazoo_subclass, kazoo_patterns,
@@ -38,10 +30,10 @@ extern struct worker *cast[4];
 extern const char *stage;
 extern const char *nodes_in;
 
-/* "a" and "b" on a new path. When both sides are of one kind, "b" is another
+/* "a" and "b" on a new path. When both clients are of one kind, "b" is another
  * worker of that kind. */
-void cast_on_new_path(const char *recipe, const struct side *a,
-                      const struct side *b);
+void cast_on_new_path(const char *recipe, const struct client *a,
+                      const struct client *b);
 
 /* Plays steps with commas between them:
  *
@@ -71,10 +63,11 @@ void wait_watching(const struct worker *w, const char *path, const char *node);
 struct pair {
     const char *name;
     const char *recipe;
-    const struct side *a;
-    const struct side *b;
+    const struct client *a;
+    const struct client *b;
     bool a_waits;
     bool b_waits;
 };
 
-void check_pair(const struct pair *pair);
+/* In those modes; see worker.h. */
+void check_pair(const struct pair *p, const char *a_mode, const char *b_mode);

@@ -6,7 +6,7 @@
 /* We acquire first, so that the directory is a container. kazoo queues before
  * we release: the server would remove an empty directory under its first
  * acquire. */
-static void use_by_turns(const struct side *ours, const struct side *theirs)
+static void use_by_turns(const struct client *ours, const struct client *theirs)
 {
     cast_on_new_path("mutex", ours, theirs);
     play("a acquire write = held, b acquire write, b watches a, "
@@ -16,7 +16,7 @@ static void use_by_turns(const struct side *ours, const struct side *theirs)
 /* kazoo #563 */
 TEST(kazoo_lock_object_does_not_outlive_a_container)
 {
-    use_by_turns(&c.writer, &kazoo_subclass.writer);
+    use_by_turns(&c, &kazoo_subclass);
     AWAIT(admin_exists(admin, stage, NULL) == ZNONODE);
     /* and then a new object */
     play("b again write %d = failed: NoNodeError, b acquire write = held, "
@@ -26,7 +26,7 @@ TEST(kazoo_lock_object_does_not_outlive_a_container)
 
 TEST(kazoo_lock_object_outlives_our_kazoo_layout)
 {
-    use_by_turns(&c_for_kazoo.writer, &kazoo_as_is.writer);
+    use_by_turns(&c_for_kazoo, &kazoo_as_is);
     const char *empty = new_path();
     /* A container that is created now goes when the server looks next. */
     play("a lock mutex curator %s = lock, a acquire write = held, "

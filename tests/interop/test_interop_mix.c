@@ -11,7 +11,6 @@
 #include "fixture.h"
 
 #include "journal.h"
-#include "worker.h"
 
 enum {
     PER_KIND = 3,

@@ -8,52 +8,52 @@
 /* clang-format off */
 static const struct pair pairs[] = {
     { "c_and_curator_exclude_each_other", "mutex",
-      &c.writer, &curator.writer, true, true },
+      &c, &curator, true, true },
     { "c_and_kazoo_subclass_exclude_each_other", "mutex",
-      &c.writer, &kazoo_subclass.writer, true, true },
+      &c, &kazoo_subclass, true, true },
     { "curator_and_kazoo_subclass_exclude_each_other", "mutex",
-      &curator.writer, &kazoo_subclass.writer, true, true },
+      &curator, &kazoo_subclass, true, true },
     { "c_and_kazoo_with_patterns_exclude_each_other", "mutex",
-      &c.writer, &kazoo_patterns.writer, true, true },
+      &c, &kazoo_patterns, true, true },
     { "kazoo_with_patterns_waits_for_curator_only", "mutex",
-      &curator.writer, &kazoo_patterns.writer, false, true },
+      &curator, &kazoo_patterns, false, true },
     { "kazoo_as_it_is_does_not_wait_for_curator_layout", "mutex",
-      &c.writer, &kazoo_as_is.writer, true, false },
+      &c, &kazoo_as_is, true, false },
     { "kazoo_as_it_is_and_curator_ignore_each_other", "mutex",
-      &kazoo_as_is.writer, &curator.writer, false, false },
+      &kazoo_as_is, &curator, false, false },
     { "c_in_kazoo_layout_and_kazoo_as_it_is_exclude", "mutex",
-      &c_for_kazoo.writer, &kazoo_as_is.writer, true, true },
+      &c_for_kazoo, &kazoo_as_is, true, true },
     { "c_in_either_layout_excludes_the_other", "mutex",
-      &c_for_kazoo.writer, &c.writer, true, true },
+      &c_for_kazoo, &c, true, true },
     { "curator_does_not_see_c_in_kazoo_layout", "mutex",
-      &curator.writer, &c_for_kazoo.writer, false, true },
+      &curator, &c_for_kazoo, false, true },
 
     { "c_and_the_latch_of_curator_exclude_each_other", "latch",
-      &c.writer, &curator.writer, true, true },
+      &c, &curator, true, true },
     { "c_and_an_election_with_the_subclass_exclude_each_other", "latch",
-      &c.writer, &kazoo_subclass.writer, true, true },
+      &c, &kazoo_subclass, true, true },
     { "latch_of_curator_and_the_subclass_exclude_each_other", "latch",
-      &curator.writer, &kazoo_subclass.writer, true, true },
+      &curator, &kazoo_subclass, true, true },
     { "c_in_kazoo_layout_and_an_election_exclude_each_other", "latch",
-      &c_for_kazoo.writer, &kazoo_as_is.writer, true, true },
+      &c_for_kazoo, &kazoo_as_is, true, true },
     { "c_waits_for_an_election_as_it_is", "latch",
-      &c.writer, &kazoo_as_is.writer, true, false },
+      &c, &kazoo_as_is, true, false },
     /* Regression: beside it the participant had the marker of a latch, and
      * both led. */
     { "c_and_the_selector_of_curator_exclude_each_other", "selector",
-      &c.writer, &curator.writer, true, true },
+      &c, &curator, true, true },
 };
 /* clang-format on */
 
 TEST_ROWS(pair, pairs, row)
 {
-    check_pair(row);
+    check_pair(row, "write", "write");
 }
 
 /* CURATOR-43: "-" sorts before all numbers, and Curator waits for it. */
 TEST(a_foreign_child_blocks_curator_and_not_us)
 {
-    cast_on_new_path("mutex", &c.writer, &curator.writer);
+    cast_on_new_path("mutex", &c, &curator);
     const char *child = textf("%s/-", stage);
     ok(admin_create(admin, stage, NULL));
     ok(admin_create(admin, child, NULL));
@@ -84,7 +84,7 @@ static void *take_turns(void *mutex)
 /* Two threads here take a lock that stays from each other without a pause. */
 TEST(curator_gets_a_lock_that_stays_here)
 {
-    cast_on_new_path("mutex", &c.writer, &curator.writer);
+    cast_on_new_path("mutex", &c, &curator);
     AUTO(session) s = open_session();
     AUTO(mutex) m = NEW(mutex, s, stage, OPTS(lockable, .retain_ms = 600000));
     pthread_t threads[2];
@@ -152,7 +152,7 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
     AUTO(session) s = open_session();
 
     for (uint32_t most = 1; most <= 4; most += 3) {
-        cast_on_new_path("mutex", &c.writer, &curator.writer);
+        cast_on_new_path("mutex", &c, &curator);
         AUTO(mutex) m =
             NEW(mutex, s, stage,
                 OPTS(lockable, .retain_ms = 600000, .retain_max = most));
@@ -168,7 +168,7 @@ TEST(curator_waits_for_a_bounded_number_of_grants)
 /* By the ids, which are their names. */
 static void both_name_the_same_leader(const char *recipe)
 {
-    cast_on_new_path(recipe, &c.writer, &curator.writer);
+    cast_on_new_path(recipe, &c, &curator);
     for (char who = 'a'; who <= 'b'; who++) {
         const char *name = cast[who - 'a']->name;
 
@@ -187,8 +187,8 @@ TEST(c_and_curator_name_the_same_leader)
 
 /* The leader is killed: the next one leads when the servers have ended its
  * session, and not before. */
-static void the_next_leads(const char *recipe, const struct side *leader,
-                           const struct side *next)
+static void the_next_leads(const char *recipe, const struct client *leader,
+                           const struct client *next)
 {
     cast_on_new_path(recipe, leader, next);
     play("a acquire write = held, b acquire write, b watches a, a dies, "
@@ -198,10 +198,10 @@ static void the_next_leads(const char *recipe, const struct side *leader,
 
 TEST(the_next_leads_when_the_leader_is_killed)
 {
-    the_next_leads("latch", &c.writer, &curator.writer);
-    the_next_leads("latch", &curator.writer, &c.writer);
-    the_next_leads("selector", &c.writer, &curator.writer);
-    the_next_leads("selector", &curator.writer, &c.writer);
+    the_next_leads("latch", &c, &curator);
+    the_next_leads("latch", &curator, &c);
+    the_next_leads("selector", &c, &curator);
+    the_next_leads("selector", &curator, &c);
 }
 
 /* -- asking for a lock ------------------------------------------------------
@@ -225,10 +225,8 @@ static const struct {
 static void hears(const char *recipe, const char *mode, enum kind holder,
                   enum kind asker)
 {
-    struct side holds = { holder, "curator", mode };
-    struct side asks = { asker, "curator", mode };
-
-    cast_on_new_path(recipe, &holds, &asks);
+    cast_on_new_path(recipe, &(struct client){ holder, "curator" },
+                     &(struct client){ asker, "curator" });
     play("a listen = listening, a acquire %s = held", mode);
     play(
         "b revoke %s/%s = revoked, a = asked, 1 nodes, a release %s = released",

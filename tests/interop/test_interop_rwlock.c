@@ -4,50 +4,43 @@
  * and the bugs of other clients that docs/interop.md warns of. */
 #include "pair.h"
 
-static const struct {
-    const char *name;
-    const struct client *a;
-    const struct client *b;
-    bool a_waits;
-    bool b_waits;
-} rows[] = {
-    { "c_and_curator_share", &c, &curator, true, true },
-    { "c_and_kazoo_subclass_share", &c, &kazoo_subclass, true, true },
-    { "curator_and_kazoo_subclass_share", &curator, &kazoo_subclass, true,
+static const struct pair rows[] = {
+    { "c_and_curator_share", "rw", &c, &curator, true, true },
+    { "c_and_kazoo_subclass_share", "rw", &c, &kazoo_subclass, true, true },
+    { "curator_and_kazoo_subclass_share", "rw", &curator, &kazoo_subclass, true,
       true },
-    { "c_and_kazoo_with_patterns_share", &c, &kazoo_patterns, true, true },
-    { "kazoo_with_patterns_waits_for_curator_only", &curator, &kazoo_patterns,
+    { "c_and_kazoo_with_patterns_share", "rw", &c, &kazoo_patterns, true,
+      true },
+    { "kazoo_with_patterns_waits_for_curator_only", "rw", &curator,
+      &kazoo_patterns, false, true },
+    { "kazoo_as_it_is_does_not_wait_for_curator_layout", "rw", &c, &kazoo_as_is,
+      true, false },
+    { "kazoo_as_it_is_and_curator_ignore_each_other", "rw", &curator,
+      &kazoo_as_is, false, false },
+    { "c_in_kazoo_layout_and_kazoo_as_it_is_share", "rw", &c_for_kazoo,
+      &kazoo_as_is, true, true },
+    { "c_in_either_layout_shares_with_the_other", "rw", &c, &c_for_kazoo, true,
+      true },
+    { "curator_does_not_see_c_in_kazoo_layout", "rw", &curator, &c_for_kazoo,
       false, true },
-    { "kazoo_as_it_is_does_not_wait_for_curator_layout", &c, &kazoo_as_is, true,
-      false },
-    { "kazoo_as_it_is_and_curator_ignore_each_other", &curator, &kazoo_as_is,
-      false, false },
-    { "c_in_kazoo_layout_and_kazoo_as_it_is_share", &c_for_kazoo, &kazoo_as_is,
-      true, true },
-    { "c_in_either_layout_shares_with_the_other", &c, &c_for_kazoo, true,
-      true },
-    { "curator_does_not_see_c_in_kazoo_layout", &curator, &c_for_kazoo, false,
-      true },
 };
 
 /* Readers never wait for each other. */
 TEST_ROWS(share, rows, row)
 {
-    const struct side *a[] = { &row->a->writer, &row->a->reader };
-    const struct side *b[] = { &row->b->writer, &row->b->reader };
+    struct pair readers = *row;
 
-    for (int i = 0; i < 4; i++)
-        check_pair(&(struct pair){ .recipe = "rw",
-                                   .a = a[i / 2],
-                                   .b = b[i % 2],
-                                   .a_waits = row->a_waits && i < 3,
-                                   .b_waits = row->b_waits && i < 3 });
+    check_pair(row, "write", "write");
+    check_pair(row, "write", "read");
+    check_pair(row, "read", "write");
+    readers.a_waits = readers.b_waits = false;
+    check_pair(&readers, "read", "read");
 }
 
 /* One path, one recipe. */
 TEST(a_mutex_and_a_write_lock_do_not_exclude)
 {
-    cast_on_new_path("rw", &curator.writer, &c.writer);
+    cast_on_new_path("rw", &curator, &c);
     play("b lock mutex curator %s = lock, a acquire write = held, "
          "b acquire write 0 = held, b release write = released, "
          "a release write = released",
@@ -56,9 +49,9 @@ TEST(a_mutex_and_a_write_lock_do_not_exclude)
 
 /* A writer of each client waits behind the downgrade until the read grant is
  * released too. */
-static void downgrade_before(const struct side *writer)
+static void downgrade_before(const struct client *writer)
 {
-    cast_on_new_path("rw", &c.writer, writer);
+    cast_on_new_path("rw", &c, writer);
     play("a acquire write = held, b acquire write, b watches a, "
          "a downgrade = held, b watches a, b waits 0, a release read = "
          "released, "
@@ -67,18 +60,18 @@ static void downgrade_before(const struct side *writer)
 
 TEST(curator_writer_waits_for_the_end_of_our_downgrade)
 {
-    downgrade_before(&curator.writer);
+    downgrade_before(&curator);
 }
 
 TEST(kazoo_writer_waits_for_the_end_of_our_downgrade)
 {
-    downgrade_before(&kazoo_subclass.writer);
+    downgrade_before(&kazoo_subclass);
 }
 
 /* A reader that comes while the downgraded grant is held, is let in. */
 TEST(curator_reader_shares_with_our_downgrade)
 {
-    cast_on_new_path("rw", &c.writer, &curator.reader);
+    cast_on_new_path("rw", &c, &curator);
     play("a acquire write = held, a downgrade = held, b acquire read = held, "
          "b release read = released, a release read = released");
 }
@@ -88,7 +81,7 @@ TEST(curator_reader_shares_with_our_downgrade)
  * waits. */
 static void downgrade_curator(bool since)
 {
-    cast_on_new_path("rw", &curator.writer, &c.writer);
+    cast_on_new_path("rw", &curator, &c);
     if (worker_is_since(cast[0], 5, 5) != since)
         skip();
     play("a acquire write = held, b acquire write, b watches a, "
@@ -112,7 +105,8 @@ TEST(our_writer_waits_for_the_end_of_a_downgrade_of_curator)
 }
 
 /* A reader of kazoo, "b", between two writers of ours, "a" and "c". */
-static void stand_in_a_row(const struct side *writer, const struct side *reader)
+static void stand_in_a_row(const struct client *writer,
+                           const struct client *reader)
 {
     cast_on_new_path("rw", writer, reader);
     cast[2] = worker_of(KIND_C, 1);
@@ -137,7 +131,7 @@ TEST(old_kazoo_reader_waits_for_the_writer_behind_it)
 {
     if (worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
-    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    stand_in_a_row(&c_for_kazoo, &kazoo_as_is);
     play("b watches c, b waits 0, c dies");
     worker_expire(cast[2]);
     play("b = held, b release read = released");
@@ -147,13 +141,13 @@ TEST(kazoo_reader_does_not_wait_for_it)
 {
     if (!worker_is_since(worker_of(KIND_KAZOO, 0), 2, 9))
         skip();
-    stand_in_a_row(&c_for_kazoo.writer, &kazoo_as_is.reader);
+    stand_in_a_row(&c_for_kazoo, &kazoo_as_is);
     play(GOES_BEFORE_THE_WRITER_BEHIND_IT);
 }
 
 /* With the read lock of examples/interop. */
 TEST(kazoo_subclass_reader_does_not_wait_for_it)
 {
-    stand_in_a_row(&c.writer, &kazoo_subclass.reader);
+    stand_in_a_row(&c, &kazoo_subclass);
     play(GOES_BEFORE_THE_WRITER_BEHIND_IT);
 }

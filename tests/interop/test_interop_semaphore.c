@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the semaphore across clients: Curator's InterProcessSemaphoreV2 and
  * InterProcessSemaphoreMutex. docs/interop.md has the table. */
-#include <zkrecipes/client.h>
 
 #include "pair.h"
 

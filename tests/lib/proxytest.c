@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the proxy, between the plain ZooKeeper client and a real server. */
 #include <errno.h>
-#include <time.h>
 
 #include <sys/socket.h>
 #include <unistd.h>

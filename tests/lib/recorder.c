@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include <pthread.h>
-
 #include "wait.h"
 
 struct event {

@@ -2,8 +2,6 @@
 /* Makes a server believe that a directory has had many children. */
 #pragma once
 
-#include <stdint.h>
-
 #include "server.h"
 
 /* Append a transaction to the log of a server that has been killed: the

@@ -2,7 +2,6 @@
 /* A thread that knows how long each of its turns should take. */
 #include "stopwatch.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 

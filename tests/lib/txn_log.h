@@ -2,8 +2,6 @@
 /* Reads a server's transaction log: evidence that depends on no client. */
 #pragma once
 
-#include <stdint.h>
-
 #include "server.h"
 
 /* Types of ZooDefs.OpCode. */

@@ -11,7 +11,6 @@
 
 #include "lock/cohort.h"
 #include "lock/locks.h"
-#include "session/session.h"
 
 struct held {
     struct held *next;

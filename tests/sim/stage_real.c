@@ -9,7 +9,6 @@
 
 #include "expire.h"
 #include "seed.h"
-#include "server.h"
 
 static struct server *server;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -6,7 +6,6 @@
 #include "lock/locks.h"
 #include "oracle.h"
 #include "scope.h"
-#include "session/session.h"
 #include "test.h"
 
 #define WAITER 0

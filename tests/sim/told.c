@@ -7,7 +7,6 @@
  * falls too far behind must be told of the latest only. */
 
 #include "oracle.h"
-#include "session/session.h"
 
 #define REVOKE "__REVOKE__"
 

@@ -11,7 +11,6 @@
 #include "expire.h"
 #include "server_private.h"
 #include "spawn.h"
-#include "test.h"
 #include "wait.h"
 
 void nemesis_note(const struct nemesis *n, char kind, int64_t a, int64_t b)

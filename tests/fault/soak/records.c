@@ -3,7 +3,6 @@
 #include "records.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 
 #include <sys/mman.h>
 #include <sys/stat.h>

@@ -18,7 +18,6 @@
 #include "check.h"
 #include "nemesis.h"
 #include "spawn.h"
-#include "test.h"
 #include "wait.h"
 
 enum {
