@@ -10,6 +10,8 @@
 #include "server.h"
 #include "test.h"
 
+#define MS INT64_C(1000000)
+
 enum {
     HERE = 0, /* this process; the servers are the hosts from 1 to SERVERS */
     SERVERS = 3,

@@ -7,8 +7,6 @@
 #include "cluster.h"
 #include "fixture.h"
 
-#define MS 1000000LL
-
 /* -- calls that wait, and how long they may take by their documentation ---- */
 
 enum {

@@ -2,8 +2,9 @@
 /* Holders of locks, and what they believe. */
 #include "holder.h"
 
+#include "judge.h"
+
 #define ACQUIRE_MS 10000
-#define MS         1000000LL
 
 struct sample *samples;
 int sample_count;
@@ -142,11 +143,10 @@ static int compare(const void *a, const void *b)
 
 int print_margin(int kind, enum instant instant)
 {
-    int64_t *values = calloc((size_t)sample_count + 1, sizeof(*values));
+    int64_t *values = judge_array((size_t)sample_count, sizeof(*values));
     int count = 0;
     int late = 0;
 
-    assert_non_null(values);
     for (int i = 0; i < sample_count; i++) {
         if (!is_of(kind, &samples[i]) ||
             (instant <= CLAIMED_END && !samples[i].believed))

@@ -16,7 +16,6 @@
 #include "txn_log.h"
 #include "wire.h"
 
-#define MS         1000000LL
 #define TIMEOUT_MS 4000 /* T: short of the time a follower is on its own */
 #define TICK_MS    2000
 #define HOLDERS    4

@@ -16,8 +16,6 @@
 #include "cluster.h"
 #include "history.h"
 
-#define MS 1000000LL
-
 enum {
     UUID_END = 39, /* of "_c_" and the UUID */
     SMOKE_REPLIES = 40,

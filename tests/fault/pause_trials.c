@@ -17,7 +17,6 @@
 #include "txn_log.h"
 
 #define TICK_MS    2000 /* of the servers */
-#define MS         1000000LL
 #define TIMEOUT_MS 4000
 #define LONG_RUN   20 /* trials from which the negative control must show */
 

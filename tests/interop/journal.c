@@ -103,7 +103,7 @@ bool journal_has_enter(const struct journal *j, size_t from, const char *worker,
 void journal_judge(const struct journal *j, const struct life *lives,
                    size_t count)
 {
-    struct judge_grant *grants = calloc(j->count + 1, sizeof(*grants));
+    struct judge_grant *grants = judge_array(j->count, sizeof(*grants));
     struct judge_node *nodes = history_nodes(lives, count);
     struct judge_records records = { .grants = grants,
                                      .grant_count = j->count,
@@ -112,7 +112,6 @@ void journal_judge(const struct journal *j, const struct life *lives,
                                      .limit = j->limit };
     struct judgement judgement;
 
-    assert_non_null(grants);
     for (size_t i = 0; i < j->count; i++) {
         const struct section *s = &j->sections[i];
 

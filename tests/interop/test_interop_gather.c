@@ -139,23 +139,18 @@ TEST_ROWS(both_wait, barriers, row)
     const enum kind both[] = { KIND_C, row->other };
 
     for (int i = 0; i < 2; i++) {
-        struct worker *setter = worker_of(both[i], 0);
-        struct worker *waiters[2] = { worker_of(KIND_C, 1),
-                                      worker_of(row->other, 1) };
-        struct worker *remover = worker_of(both[1 - i], 0);
         const char *path = new_path();
 
-        worker_do(setter, "done", "barrier set %s", path);
-        worker_do(remover, "done", "barrier set %s", path);
-        for (int k = 0; k < 2; k++) {
-            worker_tell(waiters[k], "barrier wait %s", path);
-            wait_watching(waiters[k], path, NULL);
-            assert_null(worker_hear(waiters[k], 0));
-        }
-        worker_do(remover, "done", "barrier remove %s", path);
-        for (int k = 0; k < 2; k++)
-            worker_expect(waiters[k], "done");
-        worker_do(setter, "done", "barrier remove %s", path);
+        for (int k = 0; k < 4; k++)
+            cast[k] = worker_of(both[k < 2 ? (i + k) % 2 : k - 2], k / 2);
+        play("a barrier set %s = done, b barrier set %s = done, "
+             "c barrier wait %s, d barrier wait %s",
+             path, path, path, path);
+        for (int k = 2; k < 4; k++)
+            wait_watching(cast[k], path, NULL);
+        play("c waits 0, d waits 0, b barrier remove %s = done, c = done, "
+             "d = done, a barrier remove %s = done",
+             path, path);
     }
 }
 

@@ -67,10 +67,8 @@ struct life *history_read(const struct server *s, const char *directory,
 
 struct judge_node *history_nodes(const struct life *lives, size_t count)
 {
-    struct judge_node *nodes = calloc(count + 1, sizeof(*nodes));
+    struct judge_node *nodes = judge_array(count, sizeof(*nodes));
 
-    if (nodes == NULL)
-        abort();
     for (size_t i = 0; i < count; i++) {
         const struct life *l = &lives[i];
 

@@ -28,7 +28,7 @@ struct trial {
     struct judgement *ret;
 };
 
-static void *new_array(size_t count, size_t size)
+void *judge_array(size_t count, size_t size)
 {
     void *array = calloc(count + 1, size);
 
@@ -106,7 +106,7 @@ static void judge_overlaps(const struct trial *t)
 static void judge_crowds(const struct trial *t)
 {
     size_t limit = t->records->limit;
-    int64_t *seats = new_array(limit, sizeof(*seats)); /* when each is free */
+    int64_t *seats = judge_array(limit, sizeof(*seats)); /* when each is free */
 
     for (size_t i = 0; i < limit; i++)
         seats[i] = INT64_MIN;
@@ -286,8 +286,8 @@ static int by_token(const void *a, const void *b)
 void judge_lock(const struct judge_records *records, struct judgement *ret)
 {
     size_t count = records->grant_count;
-    struct judge_grant *grants = new_array(count, sizeof(*grants));
-    int64_t *ahead = new_array(records->node_count, sizeof(*ahead));
+    struct judge_grant *grants = judge_array(count, sizeof(*grants));
+    int64_t *ahead = judge_array(records->node_count, sizeof(*ahead));
     struct trial t = { records, grants, ahead, ret };
     struct highest token = { 0, 0 };
 

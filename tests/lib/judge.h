@@ -80,4 +80,7 @@ struct judgement {
     char first[256]; /* the first that was found, in a sentence, or "" */
 };
 
+/* Zeros, for so many and one more; never NULL. To be freed. */
+void *judge_array(size_t count, size_t size);
+
 void judge_lock(const struct judge_records *records, struct judgement *ret);

@@ -9,8 +9,6 @@
 #include "txn_log.h"
 #include "wire.h"
 
-enum { TXN_SIZE = 32, RECORD_SIZE = 12 + TXN_SIZE + 1 };
-
 static char dir[PATH_MAX - 32];
 static struct guard guard;
 static FILE *file;
@@ -51,13 +49,6 @@ static struct packet make_record(int64_t zxid)
     return record;
 }
 
-static void write_record(int64_t zxid, size_t size)
-{
-    struct packet record = make_record(zxid);
-
-    assert_int_equal(fwrite(record.bytes, size, 1, file), 1);
-}
-
 static bool add_zxid(void *user, const struct txn *t)
 {
     int64_t *sum = user;
@@ -69,50 +60,42 @@ static bool add_zxid(void *user, const struct txn *t)
     return true;
 }
 
-static void assert_reads(int64_t zxids)
+static const struct {
+    const char *name;
+    struct {
+        int64_t zxid; /* 0: there is no more */
+        enum { WHOLE, TORN, DAMAGED } state;
+    } records[5];
+    int64_t zxids; /* that are read, one digit each */
+} rows[] = {
+    { "records come in order", { { 1, WHOLE }, { 2, WHOLE } }, 12 },
+    /* A server whose disk was full writes on after a torn record in the same
+     * file. The reader once stopped there, and a committed transaction seemed
+     * to be in only one log. */
+    { "records behind a torn one are read",
+      { { 1, WHOLE }, { 2, TORN }, { 2, WHOLE }, { 3, WHOLE } },
+      123 },
+    { "a torn record may be the last", { { 1, WHOLE }, { 2, TORN } }, 1 },
+    /* The record is complete except for one byte. */
+    { "a wrong checksum is no record", { { 1, DAMAGED }, { 2, WHOLE } }, 2 },
+};
+
+TEST_ROWS(log_with, rows, row)
 {
     static const char zeros[8192];
     int64_t sum = 0;
 
+    for (int i = 0; row->records[i].zxid != 0; i++) {
+        struct packet record = make_record(row->records[i].zxid);
+
+        if (row->records[i].state == DAMAGED)
+            record.bytes[12] = 'x';
+        if (row->records[i].state == TORN)
+            record.size = 20;
+        assert_int_equal(fwrite(record.bytes, record.size, 1, file), 1);
+    }
     assert_int_equal(fwrite(zeros, sizeof(zeros), 1, file), 1);
     (void)fclose(file);
     assert_true(txn_log_read_dir(dir, add_zxid, &sum));
-    assert_int_equal(sum, zxids);
-}
-
-TEST(records_come_in_order)
-{
-    write_record(1, RECORD_SIZE);
-    write_record(2, RECORD_SIZE);
-    assert_reads(12);
-}
-
-/* A server whose disk was full writes on after a torn record in the same file.
- * The reader once stopped there, and a committed transaction seemed to be in
- * only one log. */
-TEST(records_behind_a_torn_one_are_read)
-{
-    write_record(1, RECORD_SIZE);
-    write_record(2, 20);
-    write_record(2, RECORD_SIZE);
-    write_record(3, RECORD_SIZE);
-    assert_reads(123);
-}
-
-TEST(a_torn_record_may_be_the_last)
-{
-    write_record(1, RECORD_SIZE);
-    write_record(2, 20);
-    assert_reads(1);
-}
-
-/* The record is complete except for one byte. */
-TEST(a_wrong_checksum_is_no_record)
-{
-    struct packet record = make_record(1);
-
-    record.bytes[12] = 'x';
-    assert_int_equal(fwrite(record.bytes, record.size, 1, file), 1);
-    write_record(2, RECORD_SIZE);
-    assert_reads(2);
+    assert_int_equal(sum, row->zxids);
 }

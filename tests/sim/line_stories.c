@@ -214,14 +214,6 @@ static void reconnect(void)
 
 /* -- operators ------------------------------------------------------------- */
 
-static void make(const char *path)
-{
-    operate(ZKR__ZK_CREATE,
-            strchr(path, '-') != NULL ? ZKR_CREATE_EPHEMERAL_SEQUENTIAL
-                                      : ZKR_CREATE_PERSISTENT,
-            path, "");
-}
-
 #define STRANGER     "/_c_57ca8e00-0000-4000-8000-000000000000-lock-"
 #define OTHER_WRITER "/_c_57ca8e00-0000-4000-8000-000000000000-__WRIT__"
 #define OTHER_READER "/_c_57ca8e00-0000-4000-8000-000000000000-__READ__"
@@ -387,8 +379,7 @@ static void await_ghost_left_out(void)
 static void ask_behind_a_ghost(void)
 {
     play("0 asks to read, 0 has its turn, holder takes"); /* gives out 0 */
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT,
-            WORLD_PATH OTHER_WRITER "0000000000", "");
+    make(WORLD_PATH OTHER_WRITER "0000000000");
     haunt_a_follower(); /* behind a node of nobody */
     ask_for(0, READ);
     await_ghost_left_out();
@@ -445,10 +436,8 @@ const struct step steps[] = {
     { "delete the stranger", .named = delete_child, .name = STRANGER },
     { "delete the writer", .named = delete_child, .name = OTHER_WRITER },
     { "delete the reader", .named = delete_child, .name = OTHER_READER },
-    { "delete the unfair node", .named = delete_child, .name = "/holder" },
     { "delete what stays", .named = delete_child, .name = "-lock-" },
     { "make the directory", .named = make, .name = WORLD_PATH },
-    { "make the unfair node", .named = make, .name = WORLD_PATH "/holder" },
     { "make a stranger", .named = make, .name = WORLD_PATH STRANGER },
     { "make a writer", .named = make, .name = WORLD_PATH OTHER_WRITER },
     { "make a reader", .named = make, .name = WORLD_PATH OTHER_READER },
@@ -653,7 +642,7 @@ STORY(a_writer_ahead_may_be_a_reader_next, nothing)
     play("0 asks to write, pause");
     (void)snprintf(path, sizeof(path), "%s%s%s", WORLD_PATH, OTHER_READER,
                    writer + strlen(writer) - 10);
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, path, "");
+    make(path);
     play("pause, holder gives, sleep T/2, 0 waits, delete the reader, "
          "0 has its turn");
 }
@@ -884,7 +873,7 @@ STORY(a_node_that_stays_is_not_the_next_claims, nothing)
     WRONG_IF(zkr_grant_release(ours[0].grant) != ZKR_ZNOAUTH,
              "it can be given back");
     free_first();
-    expect(zkr_participants_revoke(session, WORLD_PATH "/holder"));
+    expect(zkr_participants_revoke(session, UNFAIR_PATH));
     play("sleep T, 1 waits, 1 gets it");
     WRONG_IF(zkr_grant_token(ours[1].grant) <= token,
              "the token is not higher");

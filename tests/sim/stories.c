@@ -81,21 +81,11 @@ static void never_in_doubt(zkr_grant *grant,
              (long long)story.instant, zkr_grant_state_name(event->state));
 }
 
-static void make(const char *path)
-{
-    operate(ZKR__ZK_CREATE, ZKR_CREATE_PERSISTENT, path, "");
-}
-
-#define UNFAIR_PATH WORLD_PATH "/holder"
-
 const struct step steps[] = {
     { "come to prove", .alone = come_to_prove },
     { "waiter takes at a follower", .alone = acquire_at_a_follower },
     { "waiter waits", .alone = waiter_waits },
     { "delete its node", .alone = operator_deletes_the_node },
-    { "delete the unfair node", .named = operator_deletes,
-      .name = UNFAIR_PATH },
-    { "make the unfair node", .named = make, .name = UNFAIR_PATH },
     COMMON_STEPS,
 };
 

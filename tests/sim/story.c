@@ -308,6 +308,15 @@ void haunt(int replica)
     ensemble_kill_session(ghost->session);
 }
 
+void make(const char *path)
+{
+    operate(ZKR__ZK_CREATE,
+            strchr("-_", path[strlen(path) - 1]) != NULL
+                ? ZKR_CREATE_EPHEMERAL_SEQUENTIAL
+                : ZKR_CREATE_PERSISTENT,
+            path, "");
+}
+
 void expect(int rc)
 {
     WRONG_IF(rc != ZKR_OK, "a call of the story ends with %s: %s",

@@ -124,6 +124,10 @@ const struct zkr__claim *await_state(enum zkr__claim_state state);
 const char *path_of(zkr_session *s, int nth);
 /* The session of the holder ends, and that replica keeps its node. */
 void haunt(int replica);
+/* An operator makes a node, which has a number when its name ends with "-" or
+ * "_". */
+void make(const char *path);
+#define UNFAIR_PATH WORLD_PATH "/holder"
 /* A call of the story itself must succeed. */
 void expect(int rc);
 /* An asynchronous acquire, and how it has ended: on_asked() notes it, and tells
@@ -171,6 +175,9 @@ void at_most(int count, int64_t type);
         { "refuse # %", .two = refuse_some },                                  \
         { "at least # %", .two = at_least },                                   \
         { "at most # %", .two = at_most },                                     \
+        { "make the unfair node", .named = make, .name = UNFAIR_PATH },        \
+        { "delete the unfair node", .named = operator_deletes,                 \
+          .name = UNFAIR_PATH },                                               \
         { "sleep #", .lasts = fiber_sleep },                                   \
         { "count", .alone = count_from_here },                                 \
     {                                                                          \

@@ -32,15 +32,6 @@ static int64_t min(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void *new_array(size_t count, size_t size)
-{
-    void *array = calloc(count + 1, size);
-
-    if (array == NULL)
-        abort();
-    return array;
-}
-
 static int64_t to_boot(const struct evidence *e, int64_t time_ms)
 {
     return time_ms == INT64_MAX ? NEVER : time_ms * MS + e->boot_minus_real;
@@ -265,7 +256,7 @@ static void check_orphans(const struct evidence *e, int lock,
                           const struct claims *claims, struct verdict *v)
 {
     const struct history *h = &e->truth[lock];
-    const struct attempt **last = new_array(h->count, sizeof(*last));
+    const struct attempt **last = judge_array(h->count, sizeof(*last));
     bool stays = lock_specs[lock].stays;
 
     for (size_t i = 0; i < h->count && !stays; i++)
@@ -288,8 +279,8 @@ static void check_orphans(const struct evidence *e, int lock,
 void check(const struct evidence *e, struct verdict *ret)
 {
     struct claims claims = {
-        .all = new_array(e->attempt_count, sizeof(*claims.all)),
-        .grants = new_array(e->attempt_count, sizeof(*claims.grants)),
+        .all = judge_array(e->attempt_count, sizeof(*claims.all)),
+        .grants = judge_array(e->attempt_count, sizeof(*claims.grants)),
     };
     struct note *u = e->updates;
 
