@@ -32,17 +32,12 @@ static const struct node *node_of(const struct zkr__claim *c)
     return oracle_node(c->node->path, c->node->czxid);
 }
 
-static bool is_unfair(const struct node *n)
-{
-    return strcmp(n->path, WORLD_PATH "/holder") == 0;
-}
-
 /* A mutex beside read/write locks waits for mutexes only. */
 static bool heeds(const struct held *h, const struct node *n)
 {
     int64_t seq;
 
-    return is_unfair(n) ||
+    return strcmp(n->name, "holder") == 0 ||
            zkr__node_name_parse(n->name, h->markers, &seq) != ZKR__FOREIGN;
 }
 
@@ -51,10 +46,9 @@ static bool conflict(const struct held *a, const struct held *b)
 {
     const struct held *later = a->token > b->token ? a : b;
 
-    return a->node->parent == b->node->parent && !oracle_is_lease(a->node) &&
+    return oracle_is_one_lock(a->node, b->node) && !oracle_is_lease(a->node) &&
            !(a->shared && b->shared) && a->beside != b->claim &&
-           b->beside != a->claim && is_unfair(a->node) == is_unfair(b->node) &&
-           heeds(later, (later == a ? b : a)->node);
+           b->beside != a->claim && heeds(later, (later == a ? b : a)->node);
 }
 
 /* Chains that still wait for more leases have theirs, too. */

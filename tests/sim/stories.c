@@ -74,6 +74,11 @@ static void stays_sure(zkr_grant *grant, int64_t duration)
         is_sure(grant);
 }
 
+static void waiter_stays_sure(int64_t duration)
+{
+    stays_sure(users[WAITER].grant, duration);
+}
+
 static void never_in_doubt(zkr_grant *grant,
                            const struct zkr_grant_event *event, void *user)
 {
@@ -85,6 +90,7 @@ const struct step steps[] = {
     { "come to prove", .alone = come_to_prove },
     { "waiter takes at a follower", .alone = acquire_at_a_follower },
     { "waiter waits", .alone = waiter_waits },
+    { "waiter is sure for #", .lasts = waiter_stays_sure },
     { "delete its node", .alone = operator_deletes_the_node },
     COMMON_STEPS,
 };
@@ -265,15 +271,11 @@ STORY(a_list_without_its_ghosts_grants_nothing, has_a_node, .both = true)
 
 /* -- the first lease ------------------------------------------------------ */
 
-static void stays_held(void)
-{
-    stays_sure(users[WAITER].grant, world.timeout);
-}
-
 /* Regression: the proof of the open was enough for a grant, and had ended, or
  * was late, before the first beat. */
 STORY_AT_EACH(a_lease_lasts_until_its_first_beat, 100 * MS, 8000 * MS, 50 * MS,
-              stays_held, .on_event = never_in_doubt, .anew = true)
+              NULL, .then = "waiter is sure for T", .on_event = never_in_doubt,
+              .anew = true)
 {
     acquires(&users[HOLDER]);
     int64_t began = sim_now;
@@ -633,17 +635,12 @@ STORY(syncs_of_an_earlier_connection_prove_nothing,
 
 /* -- a link that is slow -------------------------------------------------- */
 
-static void is_sure_for_long(void)
-{
-    stays_sure(users[WAITER].grant, 4 * world.timeout);
-}
-
 /* Round trips of so many hundredths of T. The second time it follows at once,
  * and has its proof soon. Regression: proofs came one after the other, and too
  * seldom: with a round trip of T/10 to T/5 a lock was UNSURE for half of the
  * time, though no session was lost. */
-STORY_AT_EACH(a_steady_link_keeps_the_lease, 0, 21, 1, is_sure_for_long,
-              .on_event = never_in_doubt)
+STORY_AT_EACH(a_steady_link_keeps_the_lease, 0, 21, 1, NULL,
+              .then = "waiter is sure for 4T", .on_event = never_in_doubt)
 {
     int64_t round_trip = story.instant * world.timeout / 100;
 
@@ -772,19 +769,15 @@ STORY_THEN(on_a_leader_a_session_writes_for_itself,
     WRONG_IF(writes < 11, "%d writes of its own in 4 T", writes);
 }
 
-static void is_sure_without_it(void)
-{
-    count_from_here();
-    stays_sure(users[WAITER].grant, 4 * world.timeout);
-    play("at least 6 checks, at most 14 checks");
-}
+#define SURE_WITHOUT_IT                                                        \
+    "count, waiter is sure for 4T, at least 6 checks, at most 14 checks"
 
 STORY_THEN(a_beacon_that_is_deleted_costs_own_writes,
            "waiter takes at a follower", .beacon = true)
 {
     (void)own_writes(world.timeout / 9);
     operator_deletes(WORLD_BEACON);
-    is_sure_without_it();
+    play(SURE_WITHOUT_IT);
     make(WORLD_BEACON);
     WRONG_IF(own_writes(world.timeout / 9) > 1,
              "it is not used when it is there again");
@@ -797,8 +790,7 @@ STORY_THEN(a_beacon_that_is_forbidden_costs_own_writes,
     (void)own_writes(world.timeout / 9);
     acls_deny(story.time == 0 ? ZKR_PERMISSION_READ : ZKR_PERMISSION_WRITE, 1,
               WAITER, 5 * world.timeout);
-    is_sure_without_it();
-    fiber_sleep(2 * world.timeout);
+    play(SURE_WITHOUT_IT ", sleep 2T");
 }
 
 /* The session that writes the beacon goes away; another session writes it then.
@@ -807,10 +799,8 @@ STORY_THEN(alone_a_session_writes_the_beacon, "waiter takes at a follower",
            .beacon = true)
 {
     (void)own_writes(world.timeout / 9);
-    stays_sure(users[WAITER].grant, 2 * world.timeout);
-    count_from_here();
-    stays_sure(users[WAITER].grant, 4 * world.timeout);
-    play("at least 10 sets, at most 25 sets");
+    play("waiter is sure for 2T, count, waiter is sure for 4T, "
+         "at least 10 sets, at most 25 sets");
 }
 
 static void is_not_held_when_closed(void)
