@@ -4,13 +4,13 @@
  *
  * Each test lets the fleet take the lock INTEROP_CYCLES times in all (default
  * below), on a path of its own, and meanwhile does to it what the name of the
- * test says. journal.h says what the workers do while they hold it, and how
- * that is judged. */
+ * test says. */
 #include <inttypes.h>
 
 #include "fixture.h"
 
-#include "journal.h"
+#include "history.h"
+#include "worker.h"
 
 enum {
     PER_KIND = 3,
@@ -26,7 +26,179 @@ enum {
 
 enum fault { NONE, KILL, EXPIRE, RESTART };
 
-/* The fleet */
+/* -- the resource ---------------------------------------------------------- */
+
+/* The resource behind the lock of a mix: a counter that nothing protects but
+ * the lock, a fence, and a journal of what the workers do while they hold it.
+ *
+ * Workers ask for each access (worker.h): reading the counter and writing it
+ * are two. As rwlock.h asks of a resource, an access under a write lock is
+ * refused when its token is lower than the highest that was seen, one under a
+ * read lock when it is lower than the highest that came with a write lock.
+ * Under a lease nothing is written, and so the fence refuses none.
+ */
+
+/* What a worker does under one node, from its enter to its leave. */
+struct section {
+    char worker[16];
+    enum kind kind;
+    char node[96];
+    bool writes;
+    int64_t token;
+    int64_t found; /* the counter */
+    int64_t begin;
+    int64_t end; /* JUDGE_NEVER: it holds the lock */
+    enum { INSIDE, LEFT, REFUSED } state;
+};
+
+struct journal {
+    struct section *sections;
+    size_t count;
+    size_t limit; /* of the leases of a semaphore; 0: it is a lock */
+    int64_t now;  /* so many instants have been */
+    int64_t counter;
+    int64_t seen; /* the highest token; and of a writer */
+    int64_t written;
+    size_t refused;      /* enters and leaves */
+    size_t readers;      /* most readers, or leases, at once */
+    bool readers_differ; /* some of these were of different kinds */
+};
+
+static void blame(const struct section *s, const char *why)
+{
+    fail_msg("%s %s %s, token %" PRId64 ": %s", s->worker,
+             s->writes ? "write" : "read", s->node, s->token, why);
+}
+
+static bool pass_fence(struct journal *j, const struct section *s)
+{
+    if (s->token < (s->writes ? j->seen : j->written))
+        return false;
+    j->seen = s->token > j->seen ? s->token : j->seen;
+    j->written = s->writes ? s->token : j->written;
+    return true;
+}
+
+/* Returns the counter, or -1: refused. */
+static int64_t journal_enter(struct journal *j, const struct section *entered)
+{
+    size_t inside = 0;
+
+    if (!pass_fence(j, entered)) {
+        j->refused++;
+        return -1;
+    }
+    j->sections = realloc(j->sections, (j->count + 1) * sizeof(*j->sections));
+    assert_non_null(j->sections);
+    struct section *s = &j->sections[j->count++];
+    *s = *entered;
+    s->found = j->counter;
+    s->begin = ++j->now;
+    s->end = JUDGE_NEVER;
+    for (size_t i = 0; !s->writes && i < j->count; i++) {
+        const struct section *other = &j->sections[i];
+
+        if (other->end != JUDGE_NEVER)
+            continue;
+        inside++;
+        if (other->kind != s->kind)
+            j->readers_differ = true;
+    }
+    j->readers = inside > j->readers ? inside : j->readers;
+    return j->counter;
+}
+
+/* The worker found the value, or has added 1 to it: the same again, or one more
+ * than what is there. The fence refuses no section whose session lives, and
+ * accepts none whose session has ended. */
+static void journal_leave(struct journal *j, const char *worker, int64_t token,
+                          int64_t value)
+{
+    size_t i = j->count;
+
+    while (i-- > 0 && (strcmp(j->sections[i].worker, worker) != 0 ||
+                       j->sections[i].token != token))
+        continue;
+    assert_true(i < j->count);
+    struct section *s = &j->sections[i];
+    bool lives = s->end == JUDGE_NEVER;
+    s->end = lives ? ++j->now : s->end;
+    if (!pass_fence(j, s)) {
+        s->state = REFUSED;
+        j->refused++;
+        if (lives)
+            blame(s, "refused though its session lives");
+        return;
+    }
+    s->state = LEFT;
+    if (!lives && j->limit == 0)
+        blame(s, "accepted though its lock had gone");
+    if (value != j->counter + s->writes)
+        blame(s, "an update is lost");
+    j->counter = value;
+}
+
+/* The test has killed the worker, or is about to end its session: from now on
+ * its sections do not count. */
+static void journal_end(struct journal *j, const char *worker)
+{
+    j->now++;
+    for (size_t i = 0; i < j->count; i++) {
+        struct section *s = &j->sections[i];
+
+        if (s->end == JUDGE_NEVER && strcmp(s->worker, worker) == 0)
+            s->end = j->now;
+    }
+}
+
+/* Tells whether that worker, or NULL: any, or a writer of them, has entered
+ * from section number `from` on. */
+static bool journal_has_enter(const struct journal *j, size_t from,
+                              const char *worker, bool only_writers)
+{
+    for (size_t i = from; i < j->count; i++) {
+        const struct section *s = &j->sections[i];
+
+        if ((worker == NULL || strcmp(s->worker, worker) == 0) &&
+            (s->writes || !only_writers))
+            return true;
+    }
+    return false;
+}
+
+/* By the rules of judge.h, with the lives of the nodes in the log of the
+ * server. That has another clock, so that only the order of its deletions
+ * counts. */
+static void journal_judge(const struct journal *j, const struct life *lives,
+                          size_t count)
+{
+    struct judge_grant *grants = judge_array(j->count, sizeof(*grants));
+    struct judge_node *nodes = history_nodes(lives, count);
+    struct judge_records records = { .grants = grants,
+                                     .grant_count = j->count,
+                                     .nodes = nodes,
+                                     .node_count = count,
+                                     .limit = j->limit };
+    struct judgement judgement;
+
+    for (size_t i = 0; i < j->count; i++) {
+        const struct section *s = &j->sections[i];
+
+        grants[i] = (struct judge_grant){ .shared = !s->writes,
+                                          .token = s->token,
+                                          .node = s->node,
+                                          .begin = s->begin,
+                                          .end = s->end };
+        PRINT(grants[i].who, "%s", s->worker);
+    }
+    judge_lock(&records, &judgement);
+    free(grants);
+    free(nodes);
+    if (judgement.violations > 0)
+        fail_msg("%s", judgement.first);
+}
+
+/* -- the fleet ------------------------------------------------------------- */
 
 /* Three workers of each kind, busy with one lock, or one semaphore, on a path
  * and with a journal of its own. */
