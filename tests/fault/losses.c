@@ -14,7 +14,7 @@
 #include "usual.h"
 
 #include "cluster.h"
-#include "history.h"
+#include "txn_log.h"
 
 enum {
     UUID_END = 39, /* of "_c_" and the UUID */

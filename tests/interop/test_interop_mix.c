@@ -9,7 +9,7 @@
 
 #include "fixture.h"
 
-#include "history.h"
+#include "txn_log.h"
 #include "worker.h"
 
 enum {

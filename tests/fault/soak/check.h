@@ -7,8 +7,8 @@
  * that did not come. */
 #pragma once
 
-#include "history.h"
 #include "records.h"
+#include "txn_log.h"
 
 #define NEVER INT64_MAX
 
