@@ -69,15 +69,7 @@ static void take_part(const char *dir, int thread)
 
 /* Callbacks of the session and of the lock; `user` is a journal */
 
-static void *my_journal(void)
-{
-    return (void *)(intptr_t)journal;
-}
-
-static void note_in(void *user, char kind, int64_t a, int64_t b)
-{
-    journal_write((int)(intptr_t)user, kind, a, b, 0);
-}
+#define MY_JOURNAL ((void *)(intptr_t)journal)
 
 static void on_session(zkr_session *s, const struct zkr_session_event *event,
                        void *user)
@@ -86,7 +78,8 @@ static void on_session(zkr_session *s, const struct zkr_session_event *event,
         return;
     atomic_store(&seat->session, event->session_id);
     if (event->session_id != 0)
-        note_in(user, NOTE_SESSION, event->session_id, (int64_t)event->epoch);
+        journal_write((int)(intptr_t)user, NOTE_SESSION, event->session_id,
+                      (int64_t)event->epoch, 0);
 }
 
 static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
@@ -94,7 +87,8 @@ static void on_grant(zkr_grant *grant, const struct zkr_grant_event *event,
 {
     if (event->kind == ZKR_GRANT_STATE_CHANGED &&
         event->state == ZKR_GRANT_LOST)
-        note_in(user, NOTE_LOST, zkr_grant_token(grant), 0);
+        journal_write((int)(intptr_t)user, NOTE_LOST, zkr_grant_token(grant), 0,
+                      0);
 }
 
 /* Locks */
@@ -182,7 +176,7 @@ static void work(struct held *h)
     bool good = true;
 
     if (end - now_ms() > 40 && draw() < 0.5)
-        (void)zkr_grant_listen(h->grant, on_grant, my_journal());
+        (void)zkr_grant_listen(h->grant, on_grant, MY_JOURNAL);
     while ((now_ms() < end || !good) && !h->lost) {
         sleep_ms(between(1, 5));
         good = trusting || may_go_on(h);
@@ -323,7 +317,7 @@ static void run(const char *dir, const char *hosts)
     note(NOTE_BEGIN, count_fds(), count_threads(), 0);
     open_session(hosts);
     zkr_listener *listener =
-        MADE(listener, session_listen, session, on_session, my_journal());
+        MADE(listener, session_listen, session, on_session, MY_JOURNAL);
     make_locks(dir);
     pthread_t second = thread_start(take_what_stays, (void *)dir);
     while (!atomic_load(&board->stop))
