@@ -569,7 +569,7 @@ STORY(a_write_that_was_answered_delays_nobody, nothing)
 }
 
 /* The client still waits for its connection then. */
-STORY_HERE(a_grant_whose_proof_is_late_is_suspended)
+STORY(a_grant_whose_proof_is_late_is_suspended, nothing)
 {
     play("0 asks, 0 gets it, session hears nothing for T, 0 becomes suspended");
     WRONG_IF(zkr_session_state(session) == ZKR_SESSION_SUSPENDED,
