@@ -240,21 +240,26 @@ static void be_inside(struct scene *s)
 
 /* -- a mutex -------------------------------------------------------------- */
 
-static void make_mutexes(struct scene *s)
+typedef int lock_new(zkr_session *session, const char *path,
+                     const struct zkr_lockable_opts *opts,
+                     zkr_lockable **ret_lock);
+
+static void make_locks(struct scene *s, lock_new *new)
 {
-    must(s, "a mutex",
-         zkr_mutex_new(s->ours, s->path, NULL, (zkr_mutex **)&s->object));
-    must(s, "their mutex",
-         zkr_mutex_new(s->theirs, s->path, NULL,
-                       (zkr_mutex **)&s->their_object));
+    must(s, "a lock",
+         new (s->ours, s->path, NULL, (zkr_lockable **)&s->object));
+    must(s, "their lock",
+         new (s->theirs, s->path, NULL, (zkr_lockable **)&s->their_object));
 }
 
-static void free_mutexes(struct scene *s)
+STEP(make_mutexes, make_locks(s, zkr_mutex_new))
+
+static void free_locks(struct scene *s)
 {
     zkr_grant_free(s->grant);
     zkr_grant_free(s->their_grant);
-    zkr_mutex_free(s->object);
-    zkr_mutex_free(s->their_object);
+    zkr_lockable_free(s->object);
+    zkr_lockable_free(s->their_object); /* which ends the wait through it */
 }
 
 static void hold(struct scene *s)
@@ -320,7 +325,7 @@ static int guarded_commit(struct scene *s)
 static void end_guarded(struct scene *s)
 {
     (void)admin_delete(s->admin, data_of(s));
-    free_mutexes(s);
+    free_locks(s);
 }
 
 /* -- those who look on ---------------------------------------------------- */
@@ -366,47 +371,31 @@ CALL(break_it,
 
 /* -- a read/write lock, and a writer that waits behind -------------------- */
 
-struct rw {
-    zkr_rwlock *lock;
-    zkr_rwlock *rival;
-    struct recorder *told; /* of their writer */
-};
-
-static void make_rwlock(struct scene *s)
+static void make_rwlocks(struct scene *s)
 {
-    struct rw *rw = calloc(1, sizeof(*rw));
-
-    s->object = rw;
-    rw->told = recorder_new();
-    must(s, "a lock", zkr_rwlock_new(s->ours, s->path, NULL, &rw->lock));
-    must(s, "their lock", zkr_rwlock_new(s->theirs, s->path, NULL, &rw->rival));
+    s->told = recorder_new(); /* of their writer */
+    make_locks(s, zkr_rwlock_new);
 }
 
 static void let_the_writer_in(struct scene *s)
 {
-    struct rw *rw = s->object;
     int64_t grant = 0;
     int code = 0;
 
-    if (!recorder_wait(rw->told, 1, PATIENT_MS))
+    if (!recorder_wait(s->told, 1, PATIENT_MS))
         wrong(s, "their writer is not granted");
-    else if (recorder_get(rw->told, 0, &code, &grant) && code == ZKR_OK)
+    else if (recorder_get(s->told, 0, &code, &grant) && code == ZKR_OK)
         must(s, "their release", zkr_grant_release((zkr_grant *)grant));
     must(s, "their writer", code);
     zkr_grant_free((zkr_grant *)grant);
-    recorder_clear(rw->told);
+    recorder_clear(s->told);
 }
 
-static void free_rwlock(struct scene *s)
+static void free_rwlocks(struct scene *s)
 {
-    struct rw *rw = s->object;
-
-    zkr_grant_free(s->grant);
-    zkr_rwlock_free(rw->lock);
-    zkr_rwlock_free(rw->rival); /* which ends the wait through it */
-    (void)recorder_wait(rw->told, 1, HASTY_MS);
-    recorder_free(rw->told);
-    free(rw);
+    free_locks(s);
+    (void)recorder_wait(s->told, 1, HASTY_MS);
+    recorder_free(s->told);
 }
 
 /* Tens are nodes that read. */
@@ -426,15 +415,13 @@ static int readers_and_writers(struct scene *s)
 
 static void hold_write(struct scene *s)
 {
-    struct rw *rw = s->object;
-
     proxy_reset_counts(s->proxy);
     must(s, "a write lock",
-         zkr_rwlock_acquire_write(rw->lock, PATIENT_MS, &s->grant));
+         zkr_rwlock_acquire_write(s->object, PATIENT_MS, &s->grant));
     listen_and_be_watched(s);
     must(s, "their writer",
-         zkr_rwlock_acquire_write_async(rw->rival, -1, record_acquire, rw->told,
-                                        NULL));
+         zkr_rwlock_acquire_write_async(s->their_object, -1, record_acquire,
+                                        s->told, NULL));
     if (!COMES(readers_and_writers(s) == 2, PATIENT_MS))
         wrong(s, "their writer does not wait");
 }
@@ -442,18 +429,15 @@ static void hold_write(struct scene *s)
 /* A reader that was granted, which is `their_grant`, keeps the writer out. */
 static void is_read(struct scene *s)
 {
-    const struct rw *rw = s->object;
-
     must_unless_over(s, "a check of the read grant",
                      zkr_grant_check(s->their_grant));
-    if (recorder_count(rw->told) > 0 && !is_over(s))
+    if (recorder_count(s->told) > 0 && !is_over(s))
         wrong(s, "their writer is granted beside it");
 }
 
 static int downgrade(struct scene *s)
 {
-    const struct rw *rw = s->object;
-    int rc = zkr_rwlock_downgrade(rw->lock, s->grant, &s->their_grant);
+    int rc = zkr_rwlock_downgrade(s->object, s->grant, &s->their_grant);
 
     if ((rc == ZKR_OK) != (s->their_grant != NULL))
         wrong(s, "it gives a grant, or none, and %s", zkr_strerror(rc));
@@ -466,8 +450,7 @@ static int downgrade(struct scene *s)
 
 static int read_beside(struct scene *s)
 {
-    const struct rw *rw = s->object;
-    int rc = zkr_rwlock_acquire_read(rw->lock, s->timeout_ms, &s->their_grant);
+    int rc = zkr_rwlock_acquire_read(s->object, s->timeout_ms, &s->their_grant);
 
     if (rc == ZKR_OK)
         is_read(s);
@@ -549,45 +532,39 @@ CALL(acquire_many,
                                            s->their_object)))
 STEP(hold_many, must(s, "permits", acquire_many(s)))
 
-/* Two mutexes; the nodes of both are counted. */
-struct two {
-    zkr_multi_lock *both;
-    zkr_mutex *mutexes[2];
-    zkr_grant *grants[2];
-};
-
+/* A multi-lock and its two mutexes; the nodes of both are counted. */
 static void make_two(struct scene *s)
 {
-    struct two *t = calloc(1, sizeof(*t));
+    zkr_lockable **locks = calloc(3, sizeof(*locks));
 
-    s->object = t;
-    s->their_object = t->grants;
+    s->object = locks;
+    s->their_object = calloc(2, sizeof(zkr_grant *));
     s->number = 2;
-    must(s, "a multi-lock", zkr_multi_lock_new(s->ours, NULL, &t->both));
-    for (int i = 0; i < 2; i++) {
+    must(s, "a multi-lock", zkr_multi_lock_new(s->ours, NULL, &locks[0]));
+    for (int i = 1; i <= 2; i++) {
         must(s, "a mutex",
              zkr_mutex_new(s->ours, textf("%s/%d", s->path, i), NULL,
-                           &t->mutexes[i]));
+                           &locks[i]));
         must(s, "a mutex of both",
-             zkr_multi_lock_add(t->both, t->mutexes[i], NULL));
+             zkr_multi_lock_add(locks[0], locks[i], NULL));
     }
 }
 
 static void free_two(struct scene *s)
 {
-    struct two *t = s->object;
+    zkr_lockable **locks = s->object;
 
-    zkr_multi_lock_free(t->both);
-    for (int i = 0; i < 2; i++)
-        zkr_mutex_free(t->mutexes[i]);
-    free(t);
+    for (int i = 0; i < 3; i++)
+        zkr_lockable_free(locks[i]);
+    free(locks);
+    free(s->their_object);
 }
 
 CALL(nodes_of_two,
-     nodes_in(s, textf("%s/0", s->path)) + nodes_in(s, textf("%s/1", s->path)))
+     nodes_in(s, textf("%s/1", s->path)) + nodes_in(s, textf("%s/2", s->path)))
 
 CALL(acquire_both,
-     checked(s, zkr_multi_lock_acquire(((struct two *)s->object)->both,
+     checked(s, zkr_multi_lock_acquire(*(zkr_lockable **)s->object,
                                        s->timeout_ms, s->their_object)))
 STEP(hold_both, must(s, "both", acquire_both(s)))
 
@@ -595,13 +572,13 @@ STEP(hold_both, must(s, "both", acquire_both(s)))
 #define ON_COUNTER .make = make_counter, .count = writes, .end = free_counter
 #define AT_BARRIER .make = make_barrier, .end = free_barrier
 #define AS_MEMBER  .make = make_member, .count = nodes, .end = free_member
-#define ON_MUTEX   .make = make_mutexes, .end = free_mutexes
+#define ON_MUTEX   .make = make_mutexes, .end = free_locks
 #define GUARDED                                                                \
     .make = make_mutexes, .count = writes_to_data, .undo = end_hold,           \
     .end = end_guarded, .not_its = "sync *"
 #define BESIDE                                                                 \
-    .make = make_rwlock, .ready = hold_write, .count = readers_and_writers,    \
-    .end = free_rwlock, .not_its = "sync *"
+    .make = make_rwlocks, .ready = hold_write, .count = readers_and_writers,    \
+    .end = free_rwlocks, .not_its = "sync *"
 #define PERMITTED                                                              \
     .make = make_permits, .count = nodes, .end = free_permits,               \
     .not_its = LATER

@@ -366,18 +366,23 @@ static void await_count(struct scene *s, const char *when, int count)
               count);
 }
 
+static bool is_told(struct scene *s, const char *told, const char *pattern)
+{
+    (void)pthread_mutex_lock(&s->lock);
+    bool fits = fnmatch(pattern, told, 0) == 0;
+    (void)pthread_mutex_unlock(&s->lock);
+    return fits;
+}
+
 /* The session is there, and has told so. */
 static bool has_calmed_down(struct scene *s)
 {
     enum zkr_session_state_kind state = zkr_session_state(s->ours);
 
-    (void)pthread_mutex_lock(&s->lock);
-    bool calm = state == ZKR_SESSION_CONNECTED
-                    ? s->told_session[0] == '\0'
-                    : state == ZKR_SESSION_RECONNECTED &&
-                          fnmatch("*RECONNECTED", s->told_session, 0) == 0;
-    (void)pthread_mutex_unlock(&s->lock);
-    return calm;
+    if (state == ZKR_SESSION_CONNECTED)
+        return is_told(s, s->told_session, "");
+    return state == ZKR_SESSION_RECONNECTED &&
+           is_told(s, s->told_session, "*RECONNECTED");
 }
 
 static bool has_told_of_grant(struct scene *s)
@@ -386,13 +391,8 @@ static bool has_told_of_grant(struct scene *s)
 
     if (state == ZKR_GRANT_SUSPENDED || state == ZKR_GRANT_UNSURE)
         return false; /* it ends soon, one way or the other */
-    const char *pattern = textf("*%s", zkr_grant_state_name(state));
-    (void)pthread_mutex_lock(&s->lock);
-    bool told = s->told_grant[0] == '\0'
-                    ? state == ZKR_GRANT_HELD
-                    : fnmatch(pattern, s->told_grant, 0) == 0;
-    (void)pthread_mutex_unlock(&s->lock);
-    return told;
+    return (state == ZKR_GRANT_HELD && is_told(s, s->told_grant, "")) ||
+           is_told(s, s->told_grant, textf("*%s", zkr_grant_state_name(state)));
 }
 
 /* What the result says of the server. */
@@ -521,19 +521,14 @@ static void play(struct scene *s, struct cell *c, bool again)
         call->undo(s, c->rc);
 }
 
-/* What is common to the scenes of a worker. */
-struct worker {
-    zkr_session *theirs;
-    struct admin *admin;
-};
-
-static void play_cell(const struct worker *w, struct cell *c)
+/* `common` is to all scenes of a worker. */
+static void play_cell(const struct scene *common, struct cell *c)
 {
     struct scene s = { .call = c->subject->call,
                        .recipe = c->subject->recipe,
                        .fault = c->fault,
-                       .theirs = w->theirs,
-                       .admin = w->admin,
+                       .theirs = common->theirs,
+                       .admin = common->admin,
                        .lock = PTHREAD_MUTEX_INITIALIZER };
     zkr_listener *listener = NULL;
 
@@ -572,14 +567,14 @@ static void play_cell(const struct worker *w, struct cell *c)
 
 /* A busy machine may be late, but not always: then an answer before the fault
  * comes later than such a session waits for it. */
-static void play_in_time(const struct worker *w, struct cell *c)
+static void play_in_time(const struct scene *common, struct cell *c)
 {
     const struct cell before = *c;
     bool late = true;
 
     for (int i = 0; i < LATE_TRIES && late; i++) {
         *c = before;
-        play_cell(w, c);
+        play_cell(common, c);
         late = c->met && is_silence(c->fault) && c->rc != c->row.ends_with &&
                (c->rc == ZKR_ZOPERATIONTIMEOUT || c->rc == ZKR_EPENDING);
     }
@@ -589,18 +584,18 @@ static void play_in_time(const struct worker *w, struct cell *c)
 
 static void *work(void *arg)
 {
-    struct worker w = { NULL, NULL };
+    struct scene common = { .theirs = NULL };
     size_t i;
 
     if (zkr_session_open(server_hosts(the_server),
                          OPTS(session, .session_timeout_ms = T_MS),
-                         &w.theirs) != ZKR_OK ||
-        admin_open(server_hosts(the_server), &w.admin) != 0)
+                         &common.theirs) != ZKR_OK ||
+        admin_open(server_hosts(the_server), &common.admin) != 0)
         return NULL; /* its cells are missed below */
     while ((i = atomic_fetch_add(&next_cell, 1)) < cell_count)
-        play_in_time(&w, &cells[i]);
-    (void)zkr_session_close(w.theirs);
-    admin_close(w.admin);
+        play_in_time(&common, &cells[i]);
+    (void)zkr_session_close(common.theirs);
+    admin_close(common.admin);
     return NULL;
 }
 

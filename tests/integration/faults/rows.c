@@ -98,7 +98,6 @@ struct row rows[] = {
     { WRITES, WRITE, "closed", .ends_with = ZKR_EUNKNOWN },
     { "first add", "create 1", "@(no *|answer lost|session over after)",
       .leaves = LEAVES(0) }, /* there was no parent */
-    { "@(watch|watched change)", "*", "no *", .ends_with = ZKR_ETIMEDOUT },
 
     /* Steps of barriers may be made twice. Who does not enter takes its node
      * away, but "ready" stays. Who has left is outside in any case. */

@@ -45,6 +45,7 @@ struct scene {
     zkr_grant *grant; /* released and freed at the end */
     zkr_grant *their_grant;
     int64_t number;
+    struct recorder *told;
 
     bool listens;        /* to `grant` */
     atomic_bool closing; /* of `ours`, in the middle of the call */
