@@ -30,39 +30,9 @@ TEST_ALL(a_disconnect_costs_neither_the_lock_nor_the_place)
     take_turns(holder, waiting, 2);
 }
 
-/* A reconnect proves nothing: the node may have been deleted meanwhile. */
-TEST_ALL(a_holder_replaced_while_cut_off_is_not_held_again)
-{
-    struct contender *c = one_of(ours);
-    struct recorder *r = hold_listening(c);
-    struct contender *next = one_that_waits(theirs);
-
-    disconnect(proxy, ours);
-    delete_nth_child(dir, 0);
-    succeeds(next);
-    proxy_heal(proxy);
-    wait_grant_state(c->grant, ZKR_GRANT_LOST);
-    assert_int_equal(recorded(r, 0), ZKR_GRANT_SUSPENDED);
-    assert_int_equal(recorded(r, 1), ZKR_GRANT_LOST);
-    assert_int_equal(release_by(c), ZKR_ELOST);
-    assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
-    give_back(next);
-}
-
-/* The client sets its watches again, and the server reports the events that it
- * missed. */
-TEST_ALL(a_wake_up_missed_while_cut_off_comes_later)
-{
-    struct contender *holder = one_that_holds(theirs);
-    struct contender *c = one_that_waits(ours);
-
-    disconnect(proxy, ours);
-    give_back(holder);
-    proxy_heal(proxy);
-    takes_its_turn(c);
-}
-
-TEST_ALL(a_wait_that_ends_cut_off_or_not_leaves_nothing)
+/* At last it waits again: the client sets its watches anew, and the server
+ * reports the events that it missed. */
+TEST_ALL(a_wait_leaves_nothing_and_misses_no_wake_up_cut_off_or_not)
 {
     struct contender *holder = one_that_holds(theirs);
     struct contender *c = one_of(ours);
@@ -80,8 +50,11 @@ TEST_ALL(a_wait_that_ends_cut_off_or_not_leaves_nothing)
     proxy_heal(proxy);
     wait_children(dir, 1);
     assert_int_equal(zkr_grant_check(holder->grant), ZKR_OK);
+    let_wait(c);
+    disconnect(proxy, ours);
     give_back(holder);
-    works(c);
+    proxy_heal(proxy);
+    takes_its_turn(c);
 }
 
 /* CURATOR-678: Curator forgets the node when the delete fails, and then queues

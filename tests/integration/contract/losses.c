@@ -13,8 +13,8 @@ static size_t count_lost(struct recorder *r)
     return lost;
 }
 
-/* Returns what its holder was told first. */
-static int is_lost_to_the_next(void (*happens)(void))
+/* Returns what its holder was told. */
+static struct recorder *is_lost_to_the_next(void (*happens)(void))
 {
     struct contender *c = one_of(ours);
     struct recorder *r = hold_listening(c);
@@ -31,7 +31,7 @@ static int is_lost_to_the_next(void (*happens)(void))
     assert_int_equal(zkr_grant_check(next->grant), ZKR_OK);
     give_back(next);
     works(c);
-    return recorded(r, 0);
+    return r;
 }
 
 static void node_is_deleted(void)
@@ -49,7 +49,25 @@ static void session_ends(void)
  * lock. */
 TEST_ALL(a_holder_whose_node_is_deleted_is_told)
 {
-    assert_int_equal(is_lost_to_the_next(node_is_deleted), ZKR_GRANT_LOST);
+    assert_int_equal(recorded(is_lost_to_the_next(node_is_deleted), 0),
+                     ZKR_GRANT_LOST);
+}
+
+static void node_is_deleted_while_cut_off(void)
+{
+    disconnect(proxy, ours);
+    delete_nth_child(dir, 0);
+    wait_waiting(0); /* the next one has it */
+    proxy_heal(proxy);
+}
+
+/* A reconnect proves nothing. */
+TEST_ALL(a_holder_replaced_while_cut_off_is_not_held_again)
+{
+    struct recorder *r = is_lost_to_the_next(node_is_deleted_while_cut_off);
+
+    assert_int_equal(recorded(r, 0), ZKR_GRANT_SUSPENDED);
+    assert_int_equal(recorded(r, 1), ZKR_GRANT_LOST);
 }
 
 TEST_ALL(a_holder_whose_session_ends_is_told_and_the_next_is_granted)
@@ -119,8 +137,7 @@ TEST_ALL(a_waiter_whose_session_ends_queues_again)
     struct contender *second = one_that_waits(theirs);
     struct contender *new_order[] = { second, first };
 
-    expire(ours);
-    wait_session_state(ours, ZKR_SESSION_RECONNECTED);
+    session_ends();
     wait_waiting(2);
     wait_children(dir, nodes(1, 2));
     take_turns(holder, new_order, 2);

@@ -71,17 +71,6 @@ static bool await_idle(struct contender *c)
     return recorder_wait(c->outcomes, recorder_count(c->commands), SOON_MS);
 }
 
-/* Forgets its grant, and frees the contender. */
-static void contender_stop(struct contender *c)
-{
-    (void)await_idle(c);
-    ask(c, STOP);
-    (void)pthread_join(c->thread, NULL);
-    recorder_free(c->commands);
-    recorder_free(c->outcomes);
-    free(c);
-}
-
 void contender_acquire(struct contender *c, int64_t timeout_ms)
 {
     c->timeout_ms = timeout_ms;
@@ -160,11 +149,7 @@ static size_t count_waiting_of(zkr_session *s)
 static struct contender *contenders[MAX_THINGS];
 static size_t contender_count;
 static size_t contenders_used;
-static struct {
-    void *lock;           /* NULL: the test has freed it */
-    zkr_session *session; /* NULL: it is at another path */
-    uint32_t flags;
-} locks[MAX_THINGS];
+static void *locks[MAX_THINGS]; /* NULL: the test has freed it */
 static size_t lock_count;
 static size_t locks_used;
 static struct recorder *recorders[MAX_THINGS];
@@ -201,10 +186,18 @@ static int set_up(void)
 
 static void free_things(void)
 {
-    while (contender_count > 0)
-        contender_stop(contenders[--contender_count]);
+    while (contender_count > 0) {
+        struct contender *c = contenders[--contender_count];
+
+        (void)await_idle(c);
+        ask(c, STOP); /* it forgets its grant */
+        (void)pthread_join(c->thread, NULL);
+        recorder_free(c->commands);
+        recorder_free(c->outcomes);
+        free(c);
+    }
     while (lock_count > 0)
-        recipe->free(locks[--lock_count].lock);
+        recipe->free(locks[--lock_count]);
     contenders_used = 0;
     locks_used = 0;
 }
@@ -226,24 +219,17 @@ static int tear_down(void)
 
 static void *make_lock(zkr_session *s, const char *at, uint32_t flags)
 {
-    void *lock = NULL;
-
     assert_true(lock_count < MAX_THINGS);
-    ok(adapter_make(recipe, s, at, flags, &lock));
-    locks[lock_count].lock = lock;
-    locks[lock_count].session = at == path ? s : NULL;
-    locks[lock_count++].flags = flags;
-    return lock;
+    ok(adapter_make(recipe, s, at, flags, &locks[lock_count]));
+    return locks[lock_count++];
 }
 
 void *new_lock_with(zkr_session *s, uint32_t flags)
 {
-    for (; locks_used < lock_count; locks_used++) {
-        if (locks[locks_used].lock != NULL && locks[locks_used].session == s &&
-            locks[locks_used].flags == flags)
-            return locks[locks_used++].lock;
-    }
-    locks_used++;
+    size_t i = locks_used++;
+
+    if (i < lock_count && locks[i] != NULL)
+        return locks[i];
     return make_lock(s, path, flags);
 }
 
@@ -255,8 +241,8 @@ void *new_lock(zkr_session *s)
 void free_lock(void *lock)
 {
     for (size_t i = 0; i < lock_count; i++) {
-        if (locks[i].lock == lock)
-            locks[i].lock = NULL;
+        if (locks[i] == lock)
+            locks[i] = NULL;
     }
     recipe->free(lock);
 }
@@ -275,18 +261,14 @@ static struct contender *make_contender(void *lock)
 
 struct contender *contender_of(void *lock)
 {
-    while (contenders_used < contender_count) {
-        struct contender *c = contenders[contenders_used++];
+    size_t i = contenders_used++;
 
-        if (c->lock == lock) {
-            if (c->grant != NULL) /* that was lost */
-                (void)release_by(c);
-            contender_forget(c);
-            return c;
-        }
-    }
-    contenders_used++;
-    return make_contender(lock);
+    if (i >= contender_count || contenders[i]->lock != lock)
+        return make_contender(lock);
+    if (contenders[i]->grant != NULL) /* that was lost */
+        (void)release_by(contenders[i]);
+    contender_forget(contenders[i]);
+    return contenders[i];
 }
 
 struct contender *one_of(zkr_session *s)
