@@ -447,14 +447,9 @@ TEST(every_allocation_may_fail_once)
     assert_true(told > runs / 2);
 }
 
-static int run_group(void)
+int main(void)
 {
     json_set_alloc_funcs(faulty_malloc, free);
     test_patience_s = 800; /* of all allocations, on a busy machine */
-    return test_run_all();
-}
-
-int main(void)
-{
-    return run_with_server(NULL, run_group);
+    return run_with_server(NULL, test_run_all);
 }

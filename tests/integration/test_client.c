@@ -249,24 +249,22 @@ TEST(an_expiry_between_is_no_error)
 TEST(an_answer_that_ends_the_session_ends_writes_too)
 {
     for (int time = 0; time < TWICE; time++) {
-        struct answer written = { .recorder = recorder_new() };
-        struct answer got = { .recorder = recorder_new() };
+        AUTO(recorder) written = recorder_new();
+        AUTO(recorder) got = recorder_new();
 
         proxy_reset_counts(proxy);
         proxy_set_latency(proxy, 100);
         proxy_rule_error(proxy, ZOO_GETDATA_OP, 1, ZSESSIONEXPIRED);
         proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
-        ok(zkr_session_get_async(s, path, -1, on_answer, &got));
+        ok(zkr_session_get_async(s, path, -1, record_reply, got));
         ok(zkr_session_set_async(s, path, "x", 1, ZKR_ANY_VERSION, -1,
-                                 on_answer, &written));
-        assert_int_equal(recorded(written.recorder, 0), ZKR_EUNKNOWN);
-        assert_int_equal(recorded(got.recorder, 0), ZKR_OK);
+                                 record_reply, written));
+        is_recorded(written, 0, ZKR_EUNKNOWN, false);
+        is_recorded(got, 0, ZKR_OK, true);
         proxy_set_latency(proxy, 0);
         proxy_release(proxy);
         settle(s);
         assert_int_equal(proxy_requests(proxy, ZOO_SETDATA_OP), 1);
-        recorder_free(written.recorder);
-        recorder_free(got.recorder);
     }
 }
 
@@ -339,21 +337,19 @@ TEST(each_of_many_is_told_once)
 
 TEST(a_close_ends_what_is_under_way)
 {
-    struct answer a = { .recorder = recorder_new() };
+    AUTO(recorder) r = recorder_new();
 
     proxy_rule(proxy, ZOO_SETDATA_OP, 1, PROXY_HOLD_REPLY);
-    ok(zkr_session_set_async(s, path, "x", 1, ZKR_ANY_VERSION, -1, on_answer,
-                             &a));
+    ok(zkr_session_set_async(s, path, "x", 1, ZKR_ANY_VERSION, -1, record_reply,
+                             r));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    ok(zkr_session_get_async(s, path, -1, on_answer, &a));
+    ok(zkr_session_get_async(s, path, -1, record_reply, r));
     disconnect(proxy, s);
-    ok(zkr_session_delete_async(s, path, 0, -1, on_answer, &a));
+    ok(zkr_session_delete_async(s, path, 0, -1, record_reply, r));
     (void)zkr_session_close(s);
-    assert_int_equal(recorder_count(a.recorder), 3);
-    assert_int_equal(recorded(a.recorder, 0), ZKR_EUNKNOWN);
-    assert_int_equal(recorded(a.recorder, 1), ZKR_ECLOSED);
-    assert_int_equal(recorded(a.recorder, 2), ZKR_ECLOSED);
-    recorder_free(a.recorder);
+    assert_int_equal(recorder_count(r), 3);
+    for (size_t i = 0; i < 3; i++)
+        is_recorded(r, i, i == 0 ? ZKR_EUNKNOWN : ZKR_ECLOSED, false);
     s = NULL; /* for the teardown */
 }
 

@@ -50,8 +50,9 @@ static int acquire_of(zkr_rwlock *l, uint64_t owner, enum zkr_mode mode,
                                 0, ret_grant);
 }
 
-TEST(an_owner_with_a_number_reads_beside_its_own_write_only)
+TEST(an_owner_with_a_number_reads_beside_its_write_and_downgrades_anywhere)
 {
+    struct change c = { .lock = nested };
     zkr_grant *writing = NULL;
     zkr_grant *reading = NULL;
 
@@ -65,12 +66,6 @@ TEST(an_owner_with_a_number_reads_beside_its_own_write_only)
           "owner 7 has the");
     assert_int_equal(acquire_of(lock, 8, ZKR_EXCLUSIVE, &nil), ZKR_EBUSY);
     release(reading);
-}
-
-TEST(a_downgrade_on_any_thread_is_for_the_owner_with_a_number)
-{
-    struct change c = { .lock = nested };
-
     ok(acquire_of(nested, 7, ZKR_EXCLUSIVE, &c.writing));
     waiter_start_by(&w, by_downgrading, &c, 0);
     ok(waiter_join(&w));
@@ -198,40 +193,34 @@ TEST(it_costs_a_flight_and_a_request)
 
 /* -- reentrant ------------------------------------------------------------ */
 
-TEST(a_reentrant_write_loses_one_count)
+TEST(a_reentrant_write_loses_one_count_and_its_reader_gains_one)
 {
-    AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
-    zkr_grant *writing = write_lock(l);
+    zkr_grant *writing = write_lock(nested);
 
-    assert_ptr_equal(write_lock(l), writing);
+    assert_ptr_equal(write_lock(nested), writing);
     queue_up(&reader, by_reading, rival);
     queue_up(&writer, by_writing, rival);
-    zkr_grant *reading = GRANT(rwlock_downgrade, l, writing);
+    zkr_grant *reading = GRANT(rwlock_downgrade, nested, writing);
     zkr_grant_free(writing);
     assert_int_equal(zkr_grant_depth(writing), 1);
     assert_int_equal(zkr_grant_depth(reading), 1);
     assert_int_equal(zkr_grant_check(writing), ZKR_OK);
     still_waits(&reader);
-    ok(zkr_rwlock_downgrade(l, writing, &reading));
+    ok(zkr_rwlock_downgrade(nested, writing, &reading));
     zkr_grant_free(writing);
     assert_int_equal(zkr_grant_depth(reading), 2);
     release(granted(&reader));
     release(reading);
     still_waits(&writer);
     release(hand_on(reading, &writer));
-}
 
-TEST(a_reader_that_is_there_already_is_counted)
-{
-    AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
-    zkr_grant *writing = write_lock(l);
-    AUTO(held) reading = read_lock(l);
-
+    writing = write_lock(nested);
+    AUTO(held) reader_before = read_lock(nested);
     be_quiet(writing);
-    zkr_grant *again = GRANT(rwlock_downgrade, l, writing);
+    zkr_grant *again = GRANT(rwlock_downgrade, nested, writing);
     zkr_grant_free(writing);
-    assert_ptr_equal(again, reading);
-    assert_int_equal(zkr_grant_depth(reading), 2);
+    assert_ptr_equal(again, reader_before);
+    assert_int_equal(zkr_grant_depth(again), 2);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
     release(again);
@@ -269,10 +258,11 @@ TEST(a_callback_does_not_downgrade)
     release(c.writing);
 }
 
-TEST(only_the_owner_downgrades_a_reentrant_lock)
+/* The read grant belongs to the thread that has downgraded, and an upgrade is
+ * refused to that thread. */
+TEST(any_thread_downgrades_a_plain_lock_and_its_owner_a_reentrant_one)
 {
-    AUTO(rwlock) l = new_rwlock(s, ZKR_REENTRANT);
-    struct change c = { .lock = l, .writing = write_lock(l) };
+    struct change c = { .lock = nested, .writing = write_lock(nested) };
 
     waiter_start_by(&w, by_downgrading, &c, 0);
     assert_int_equal(waiter_join(&w), ZKR_ENOTOWNER);
@@ -280,14 +270,7 @@ TEST(only_the_owner_downgrades_a_reentrant_lock)
     assert_int_equal(zkr_grant_check(c.writing), ZKR_OK);
     assert_int_equal(count_children(dir), 1);
     release(c.writing);
-}
-
-/* The read grant belongs to the thread that has downgraded, and an upgrade is
- * refused to that thread. */
-TEST(any_thread_downgrades_a_plain_lock)
-{
-    struct change c = { .lock = lock, .writing = write_lock(lock) };
-
+    c = (struct change){ .lock = lock, .writing = write_lock(lock) };
     waiter_start_by(&w, by_downgrading, &c, 0);
     ok(waiter_join(&w));
     zkr_grant_free(c.writing);
@@ -340,15 +323,19 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
     assert_int_equal(count_children(dir), 0);
 }
 
-TEST(a_lost_write_is_not_downgraded)
+/* Regression: the reader's list had shown the loss, and the write grant was
+ * still HELD. */
+TEST(a_lost_write_is_not_downgraded_and_one_found_deleted_is_lost_at_once)
 {
     static const uint32_t flags[] = { 0, ZKR_REENTRANT };
 
     for (size_t i = 0; i < 2; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
-        zkr_grant *writing = write_lock(l);
+        zkr_grant *writing = write_lock(l); /* not watched yet */
 
-        lose(writing);
+        assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
+        assert_int_equal(zkr_rwlock_downgrade(l, writing, &nil), ZKR_ELOST);
+        assert_int_equal(zkr_grant_check(writing), ZKR_ELOST);
         assert_int_equal(zkr_rwlock_downgrade(l, writing, &nil), ZKR_ELOST);
         zkr_grant_free(writing);
 
@@ -363,31 +350,42 @@ TEST(a_lost_write_is_not_downgraded)
     assert_null(nil);
 }
 
-/* Lets it go on; the writer that waits comes after it. */
-static void is_made_before_the_writer(struct change *c)
-{
-    proxy_release(proxy);
-    (void)granted(&w);
-    wait_children(dir, 2);
-    ok(admin_exists(admin, node_of(w.grant), NULL));
-    still_waits(&writer);
-    assert_int_equal(zkr_grant_check(w.grant), ZKR_OK);
-    zkr_grant_free(c->writing);
-    release(hand_on(w.grant, &writer));
-}
-
 /* -- requests lost and late ----------------------------------------------- */
 
-/* The delete comes after the create on the same connection, so it cannot spoil
- * what the list shows. */
-TEST(a_release_at_the_same_time_lets_nobody_in)
+static void delete_the_reader(void)
 {
-    struct change c = { .lock = lock, .writing = write_lock(lock) };
+    wait_children(dir, 3);
+    for (size_t i = 0; i < 2; i++) { /* two of the same number */
+        AUTO(text) name = nth_child(dir, i);
+        if (strstr(name, "__READ__") != NULL)
+            ok(admin_delete(admin, textf("%s/%s", dir, name)));
+    }
+    assert_int_equal(count_children(dir), 2);
+}
 
-    queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_CREATE2_OP, &c);
-    ok(zkr_grant_release_async(c.writing, NULL, NULL));
-    is_made_before_the_writer(&c);
+/* The delete of a release comes after the create on the same connection, so it
+ * cannot spoil what the list shows. And a reader that is deleted at once is put
+ * there again. */
+TEST(a_downgrade_is_made_whatever_comes_between_its_requests)
+{
+    for (int i = 0; i < 2; i++) {
+        struct change c = { .lock = lock, .writing = write_lock(lock) };
+
+        queue_up(&writer, by_writing, rival);
+        downgrade_until(i == 0 ? ZOO_CREATE2_OP : ZOO_GETCHILDREN2_OP, &c);
+        if (i == 0)
+            ok(zkr_grant_release_async(c.writing, NULL, NULL));
+        else
+            delete_the_reader();
+        proxy_release(proxy);
+        (void)granted(&w);
+        wait_children(dir, 2);
+        ok(admin_exists(admin, node_of(w.grant), NULL));
+        still_waits(&writer);
+        assert_int_equal(zkr_grant_check(w.grant), ZKR_OK);
+        zkr_grant_free(c.writing);
+        release(hand_on(w.grant, &writer));
+    }
 }
 
 /* -- an operator, and sessions that end ----------------------------------- */
@@ -418,17 +416,6 @@ TEST(a_write_deleted_before_the_reader_was_there_is_not_downgraded)
     }
 }
 
-/* Regression: the reader's list had shown the loss, and the write grant was
- * still HELD. */
-TEST(a_write_found_deleted_is_lost_at_once)
-{
-    AUTO(grant) writing = write_lock(lock); /* not watched yet */
-
-    assert_int_equal(admin_delete(admin, node_of(writing)), ZOK);
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &nil), ZKR_ELOST);
-    assert_int_equal(zkr_grant_check(writing), ZKR_ELOST);
-}
-
 TEST(a_directory_deleted_under_it_is_a_loss)
 {
     struct change c = { .lock = lock, .writing = write_lock(lock) };
@@ -441,22 +428,6 @@ TEST(a_directory_deleted_under_it_is_a_loss)
     wait_grant_state(c.writing, ZKR_GRANT_LOST);
     zkr_grant_free(c.writing);
     release(write_lock(lock));
-}
-
-TEST(a_reader_deleted_at_once_is_put_there_again)
-{
-    struct change c = { .lock = lock, .writing = write_lock(lock) };
-
-    queue_up(&writer, by_writing, rival);
-    downgrade_until(ZOO_GETCHILDREN2_OP, &c);
-    wait_children(dir, 3);
-    for (size_t i = 0; i < 2; i++) { /* two of the same number */
-        AUTO(text) name = nth_child(dir, i);
-        if (strstr(name, "__READ__") != NULL)
-            ok(admin_delete(admin, textf("%s/%s", dir, name)));
-    }
-    assert_int_equal(count_children(dir), 2);
-    is_made_before_the_writer(&c);
 }
 
 int main(void)

@@ -59,49 +59,40 @@ static zkr_lockable *new_lock(zkr_session *s, const char *path,
     return call == by_mutex ? new_mutex(s, path) : NEW(rwlock, s, path, NULL);
 }
 
-/* Through the odd server, the claim waits for so many ghosts. Then the two
- * exclude each other, and the rival gets it when the first goes. */
-static void leaves_out(int ghosts, const char *path, acquire_call *call,
-                       acquire_call *by_rival)
+static const struct {
+    const char *name;
+    int ghosts;
+    const char *path;
+    acquire_call *call;
+    acquire_call *by_rival;
+} queues[] = {
+    { "one", 1, ONE, by_mutex, by_mutex },
+    { "several, also without a UUID", 2, TWO, by_mutex, by_mutex },
+    { "writers, by readers", 1, READ, by_reading, by_writing },
+    { "both parts of a downgrade", 2, WRITE, by_writing, by_reading },
+};
+
+/* Through the odd server the claim waits for the ghosts, one by one. Then the
+ * two exclude each other, and the rival gets it when the first goes. */
+TEST_ROWS(ghosts_are_waited_for_and_then_left_out, queues, row)
 {
     AUTO(recorder) warnings = recorder_new();
     AUTO(session) s = open_at(odd, 0);
     AUTO(session) healthy = open_at(the_server, 0);
-    AUTO(lockable) lock = new_lock(s, path, call);
-    AUTO(lockable) rival = new_lock(healthy, path, call);
+    AUTO(lockable) lock = new_lock(s, row->path, row->call);
+    AUTO(lockable) rival = new_lock(healthy, row->path, row->call);
     int64_t began = now_ms();
     zkr_grant *g = NULL;
 
     zkr_log_set(ZKR_LOG_WARNING, record_warning, warnings);
-    ok(call(lock, SOON_MS, &g));
+    ok(row->call(lock, SOON_MS, &g));
     zkr_log_set(ZKR_LOG_WARNING, NULL, NULL);
-    assert_true(now_ms() - began >= ghosts * 2 * T_MS);
-    assert_int_equal(recorder_count(warnings), ghosts);
+    assert_true(now_ms() - began >= row->ghosts * 2 * T_MS);
+    assert_int_equal(recorder_count(warnings), row->ghosts);
     ok(zkr_grant_check(g));
-    assert_int_equal(by_rival(rival, 0, &nil), ZKR_EBUSY);
-    struct waiter w = WAITER(start_by, by_rival, rival, SOON_MS);
+    assert_int_equal(row->by_rival(rival, 0, &nil), ZKR_EBUSY);
+    struct waiter w = WAITER(start_by, row->by_rival, rival, SOON_MS);
     release_to(g, &w);
-}
-
-TEST(a_ghost_is_waited_for_and_then_left_out)
-{
-    leaves_out(1, ONE, by_mutex, by_mutex);
-}
-
-/* This holds also for ghosts without a UUID in their names. */
-TEST(several_ghosts_are_left_out_one_by_one)
-{
-    leaves_out(2, TWO, by_mutex, by_mutex);
-}
-
-TEST(readers_leave_out_writers_only)
-{
-    leaves_out(1, READ, by_reading, by_writing);
-}
-
-TEST(writers_leave_out_both_parts_of_a_downgrade)
-{
-    leaves_out(2, WRITE, by_writing, by_reading);
 }
 
 /* Waits until the next transaction is committed. While only a waiter has a

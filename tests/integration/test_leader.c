@@ -185,32 +185,23 @@ TEST(one_leads_and_the_next_one_when_it_has_left)
     wait_children(path, 0);
 }
 
-TEST(handles_of_a_term_are_counted)
-{
-    static zkr_grant *handles[UINT16_MAX];
-    zkr_grant *more = NULL;
-
-    leads(&a);
-    for (size_t i = 0; i < COUNT(handles); i++)
-        ok(zkr_leader_grant(a.leader, &handles[i]));
-    assert_int_equal(zkr_leader_grant(a.leader, &more), ZKR_EOVERFLOW);
-    zkr_grant_free(handles[0]);
-    ok(zkr_leader_grant(a.leader, &handles[0]));
-    for (size_t i = 0; i < COUNT(handles); i++)
-        zkr_grant_free(handles[i]);
-    assert_true(zkr_leader_is_leader(a.leader));
-}
-
 /* -- on the server -------------------------------------------------------- */
 
 /* An empty id is no data, and without one they are our record. */
-TEST(a_node_is_that_of_curators_latch_and_has_the_id)
+TEST(a_node_is_that_of_curators_latch_or_kazoos_election_and_has_the_id)
 {
     static const char id[] = { 'i', '\0', 'd' };
     struct participant c;
 
     end(&a);
     end(&b);
+    begin_with(&a, s, OPTS(leader, .flags = ZKR_KAZOO_LAYOUT));
+    leads(&a);
+    AUTO(text) name = nth_child(path, 0);
+    assert_int_equal(strspn(name, "0123456789abcdef"), 32);
+    assert_string_equal(name + 32, "__lock__0000000000");
+    ok(zkr_leader_leave(a.leader));
+    end(&a);
     begin_with(&a, s, OPTS(leader, .id = id, .id_size = sizeof(id)));
     begin(&b, theirs, "");
     begin(&c, s, NULL);
@@ -221,25 +212,13 @@ TEST(a_node_is_that_of_curators_latch_and_has_the_id)
     assert_int_equal(list->count, 3);
     assert_int_equal(strlen(list->items[0].name), 3 + 36 + 1 + 6 + 10);
     assert_memory_equal(list->items[0].name, "_c_", 3);
-    assert_memory_equal(list->items[0].name + 39, "-latch-0000000000", 17);
+    assert_memory_equal(list->items[0].name + 39, "-latch-0000000001", 17);
     assert_int_equal(list->items[0].data_size, sizeof(id));
     assert_memory_equal(list->items[0].data, id, sizeof(id));
     assert_int_equal(list->items[0].token, token_of(&a));
     assert_int_equal(list->items[1].full_size, 0);
     assert_int_equal(list->items[2].data[0], '{');
     end(&c);
-}
-
-TEST(a_node_in_kazoos_layout_is_that_of_its_election)
-{
-    end(&a);
-    begin_with(
-        &a, s,
-        OPTS(leader, .flags = ZKR_KAZOO_LAYOUT, .id = "k", .id_size = 1));
-    leads(&a);
-    AUTO(text) name = nth_child(path, 0);
-    assert_int_equal(strspn(name, "0123456789abcdef"), 32);
-    assert_string_equal(name + 32, "__lock__0000000000");
 }
 
 /* TestLeaderLatch.testCorrectWatching */
@@ -299,25 +278,11 @@ TEST_ROWS(a_leader_that_is_over_queues_again, losses, row)
     assert_true(token_of(&a) > first);
 }
 
-/* TestLeaderLatch.testSessionInterruptionDoNotCauseBrainSplit,
- * testErrorPolicies: the connection is gone, and its session ends. */
-TEST(one_that_is_cut_off_knows_before_another_leads)
-{
-    a_leads_before_b();
-    proxy_freeze(proxy);
-    AWAIT(zkr_leader_is_leader(b.leader));
-    assert_false(zkr_leader_is_leader(
-        a.leader)); /* asked after the other was seen to lead */
-    (void)told(&a, ZKR_LEADER_SUSPENDED);
-    proxy_heal(proxy);
-    (void)told(&a, ZKR_LEADER_LOST);
-    wait_children(path, 2);
-    hands_on(&b, &a);
-}
-
-/* TestLeaderLatch.testSessionErrorPolicy: the session lives on. The lease
- * decides meanwhile, and not the state. */
-TEST(a_connection_that_breaks_suspends_the_leader)
+/* TestLeaderLatch.testSessionErrorPolicy: the connection breaks, and the
+ * session lives on; the lease decides meanwhile, and not the state. Then, as in
+ * testSessionInterruptionDoNotCauseBrainSplit and testErrorPolicies, the
+ * connection is gone, and its session ends. */
+TEST(one_that_is_cut_off_is_suspended_and_knows_before_another_leads)
 {
     leads(&a);
     AUTO(grant) g = GRANT(leader_grant, a.leader);
@@ -332,6 +297,16 @@ TEST(a_connection_that_breaks_suspends_the_leader)
         assert_int_equal(told(&a, ZKR_LEADER_GAINED), token);
     }
     ok(zkr_leader_wait(a.leader, SOON_MS));
+    queues(&b, 2);
+    proxy_freeze(proxy);
+    AWAIT(zkr_leader_is_leader(b.leader));
+    assert_false(zkr_leader_is_leader(
+        a.leader)); /* asked after the other was seen to lead */
+    (void)told(&a, ZKR_LEADER_SUSPENDED);
+    proxy_heal(proxy);
+    (void)told(&a, ZKR_LEADER_LOST);
+    wait_children(path, 2);
+    hands_on(&b, &a);
 }
 
 /* TestLeaderLatch.testGetChildrenHitsNoNode, CURATOR-724: the directory goes
@@ -438,6 +413,7 @@ TEST(a_campaign_that_is_forbidden_fails_and_may_begin_anew)
 TEST(a_grant_writes_for_its_own_term_only)
 {
     const char *data = textf("%s-data", path);
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
 
     assert_int_equal(admin_create(admin, data, "0"), ZOK);
     leads(&a);
@@ -456,6 +432,11 @@ TEST(a_grant_writes_for_its_own_term_only)
                      ZKR_ELOST);
     leads_again(&a, zkr_grant_token(g));
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
+    ok(zkr_leader_stats(a.leader, &n)); /* each term is a grant */
+    assert_int_equal(n.acquires, 3);
+    assert_int_equal(n.grants, 3);
+    assert_int_equal(n.losses, 1);
+    assert_int_equal(n.releases, 1);
     end(&a);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
     zkr_grant_free(g); /* after its participant */
@@ -463,16 +444,22 @@ TEST(a_grant_writes_for_its_own_term_only)
     node_has(data, "1");
 }
 
-TEST(a_grant_that_is_freed_ends_no_term_and_a_release_does)
+TEST(handles_that_are_freed_end_no_term_and_a_release_does)
 {
+    static zkr_grant *handles[UINT16_MAX]; /* as many as are counted */
+
     a_leads_before_b();
-    zkr_grant *first = GRANT(leader_grant, a.leader);
-    zkr_grant *second = GRANT(leader_grant, a.leader);
-    zkr_grant_free(first);
-    assert_int_equal(zkr_grant_check(second), ZKR_OK);
+    for (size_t i = 0; i < COUNT(handles); i++)
+        ok(zkr_leader_grant(a.leader, &handles[i]));
+    assert_int_equal(zkr_leader_grant(a.leader, &nil), ZKR_EOVERFLOW);
+    zkr_grant_free(handles[0]);
+    ok(zkr_leader_grant(a.leader, &handles[0]));
+    for (size_t i = 1; i < COUNT(handles); i++)
+        zkr_grant_free(handles[i]);
+    assert_int_equal(zkr_grant_check(handles[0]), ZKR_OK);
     assert_true(zkr_leader_is_leader(a.leader));
-    ok(zkr_grant_release(second));
-    zkr_grant_free(second);
+    ok(zkr_grant_release(handles[0]));
+    zkr_grant_free(handles[0]);
     ok(zkr_leader_wait(b.leader, SOON_MS));
     (void)told(&a, ZKR_LEADER_LOST);
     wait_children(path, 2);
@@ -556,20 +543,4 @@ TEST(a_wait_in_the_thread_of_a_loop_needs_no_dispatch)
     (void)told(&p, ZKR_LEADER_LOST);
     assert_int_equal(recorder_count(p.events), 4);
     end(&p);
-}
-
-TEST(terms_are_counted_as_grants)
-{
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
-
-    leads(&a);
-    int64_t first = token_of(&a);
-    delete_nth_child(path, 0);
-    leads_again(&a, first);
-    ok(zkr_leader_leave(a.leader));
-    ok(zkr_leader_stats(a.leader, &n));
-    assert_int_equal(n.acquires, 2);
-    assert_int_equal(n.grants, 2);
-    assert_int_equal(n.losses, 1);
-    assert_int_equal(n.releases, 1);
 }

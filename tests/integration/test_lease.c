@@ -10,22 +10,11 @@
 /* Long enough for the steps of a lease to be told apart. */
 #define LEASE_MS 6000
 
-static int setup_with(uint32_t flags)
-{
-    (void)usual_setup_two_with(
-        OPTS(session, .session_timeout_ms = LEASE_MS, .flags = flags));
-    release(acquire(m)); /* the directory exists from here on */
-    return 0;
-}
-
 static int setup(void)
 {
-    return setup_with(0);
-}
-
-static int setup_without_lease(void)
-{
-    return setup_with(ZKR_SESSION_NO_LEASE);
+    (void)usual_setup_two_with(OPTS(session, .session_timeout_ms = LEASE_MS));
+    release(acquire(m)); /* the directory exists from here on */
+    return 0;
 }
 
 FIXTURE(setup, usual_teardown)
@@ -188,16 +177,12 @@ static void costs_requests(int64_t silence_ms, int requests)
     proxy_set_latency(proxy, 0);
 }
 
-/* The first write is the k of a proof: the keepalive has sent j and m. */
-TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests)
+/* The first write is the k of a proof: the keepalive has sent j and m. That of
+ * an idle session has reads only: the first write is m. */
+TEST(after_a_silence_a_short_hold_has_a_lease_for_two_requests_or_three)
 {
     costs_requests(LEASE_MS * 3 / 4, 2); /* create, delete */
     assert_in_range(proxy_flights(proxy), 2, 3);
-}
-
-/* The keepalive of an idle session has reads only: the first write is m. */
-TEST(after_a_long_silence_a_check_proves_the_first_lease)
-{
     costs_requests(5 * LEASE_MS / 2, 3); /* create, check, delete */
 }
 
@@ -224,12 +209,7 @@ TEST(where_answers_are_slow_no_new_grant_is_in_doubt)
             sleep_ms(5);
         }
     }
-    proxy_set_latency(proxy, 0);
-}
-
-/* A first write that is answered late proves nothing by itself. */
-TEST(where_answers_are_slow_a_grant_begins_with_a_lease)
-{
+    /* A first write that is answered late proves nothing by itself. */
     AWAIT(LOCKED(s, zkr__lease_until(&s->lease)) / 1000000 < boot_ms());
     proxy_set_latency(proxy, LEASE_MS / 6);
     AUTO(held) g = acquire(m);
@@ -270,18 +250,6 @@ TEST(a_lease_is_won_back_without_a_storm_of_writes)
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 20);
 }
 
-TEST(verify_asks_the_servers)
-{
-    AUTO(grant) g = acquire(m);
-
-    proxy_reset_counts(proxy);
-    ok(zkr_grant_verify(g, SOON_MS));
-    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
-    ok(zkr_grant_verify(g, 0));
-    delete_nth_child(path, 0);
-    assert_int_equal(zkr_grant_verify(g, SOON_MS), ZKR_ELOST);
-}
-
 static int by_verifying(zkr_lockable *grant, int64_t timeout_ms,
                         zkr_grant **unused)
 {
@@ -289,10 +257,17 @@ static int by_verifying(zkr_lockable *grant, int64_t timeout_ms,
 }
 
 /* Regression: the release cancelled the request; its caller got no answer. */
-TEST(verify_ends_when_the_grant_does)
+TEST(verify_asks_the_servers_and_ends_when_the_grant_does)
 {
-    AUTO(grant) g = acquire(m);
+    AUTO(grant) lost = acquire(m);
 
+    proxy_reset_counts(proxy);
+    ok(zkr_grant_verify(lost, SOON_MS));
+    assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 1);
+    ok(zkr_grant_verify(lost, 0));
+    delete_nth_child(path, 0);
+    assert_int_equal(zkr_grant_verify(lost, SOON_MS), ZKR_ELOST);
+    AUTO(grant) g = acquire(m);
     proxy_rule(proxy, ZOO_MULTI_OP, 1, PROXY_DROP_REQUEST);
     struct waiter w = WAITER(start_by, by_verifying, g, -1);
     AWAIT(proxy_rule_done(proxy));
@@ -303,11 +278,12 @@ TEST(verify_ends_when_the_grant_does)
     proxy_heal(proxy);
 }
 
-TEST_WITH(without_a_lease_the_connection_decides, setup_without_lease,
-          usual_teardown)
+TEST(without_a_lease_the_connection_decides)
 {
-    AUTO(held) g = acquire(m);
-
+    close_session(s);
+    s = THROUGH(.session_timeout_ms = LEASE_MS, .flags = ZKR_SESSION_NO_LEASE);
+    AUTO(mutex) mutex = new_mutex(s, path);
+    AUTO(held) g = acquire(mutex);
     proxy_reset_counts(proxy);
     sleep_ms(LEASE_MS / 2); /* for something not to happen */
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
