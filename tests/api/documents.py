@@ -34,9 +34,9 @@ def tests_that_are_not_there():
     """Names of tests have four words at least, and stand outside of backticks."""
     tests = set()
     for source in Path("tests").rglob("*.c"):
-        # TEST(name), STORY(name), a function, or a row { "name", ...
+        # TEST(name), STORY(name), TOLD(name), a function, or a row { "name", ...
         tests.update(re.findall(
-            r'^(?:(?:(?:TEST|STORY)(?:_[A-Z]+)*\(|static void )?([a-z0-9_]+)[(,)]'
+            r'^(?:(?:(?:TEST|STORY|TOLD)(?:_[A-Z]+)*\(|static void )?([a-z0-9_]+)[(,)]'
             r'| +\{ "([a-z0-9_]+)")', source.read_text(), re.M))
     tests = {name for names in tests for name in names}
     for page in (Path("docs/faults.md"), Path("docs/tests.md")):

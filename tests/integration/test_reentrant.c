@@ -132,6 +132,17 @@ TEST(freeing_it_cancels_an_acquire_that_is_about_to_return)
     (void)sigaction(SIGUSR1, &before, NULL);
 }
 
+TEST(acquired_too_often_is_an_error)
+{
+    for (uint32_t i = 0; i < ZKR_REENTRANT_DEPTH_MAX; i++)
+        ok(zkr_reentrant_mutex_acquire(m, SOON_MS));
+    assert_int_equal(zkr_reentrant_mutex_acquire(m, SOON_MS), ZKR_EOVERFLOW);
+    assert_int_equal(zkr_reentrant_mutex_depth(m), ZKR_REENTRANT_DEPTH_MAX);
+    for (uint32_t i = 0; i < ZKR_REENTRANT_DEPTH_MAX; i++)
+        ok(zkr_reentrant_mutex_release(m));
+    assert_int_equal(count_children(path), 0);
+}
+
 /* -- an owner that is no thread -------------------------------------------- */
 
 struct task {
