@@ -470,8 +470,8 @@ static void read_all(zkr_session *s)
     AUTO(reply) stat = NULL;
 
     for (int i = 0; i < 3; i++)
-        may(zkr_session_watch(s, "/a", ZKR_WATCH_DATA + i, NULL, on_watch,
-                              NULL, &watches[i]));
+        may(zkr_session_watch(s, "/a", ZKR_WATCH_DATA + i, NULL, on_watch, NULL,
+                              &watches[i]));
     may(zkr_session_get(s, "/a", CALL_MS, &data));
     may(zkr_session_children(s, "/a", CALL_MS, &children));
     may(zkr_session_exists(s, "/a", CALL_MS, &stat));
