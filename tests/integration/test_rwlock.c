@@ -223,6 +223,19 @@ TEST(a_session_that_ends_loses_all_grants_and_queues_again)
     release(granted(&reader));
 }
 
+TEST(a_reader_learns_that_its_node_was_deleted)
+{
+    AUTO(grant) first = read_lock(lock);
+    zkr_grant *second = read_lock(lock);
+    struct waiter writer = WAITER(queue_by, by_writing, rival, dir);
+
+    lose(first);
+    still_waits(&writer);
+    assert_int_equal(zkr_grant_check(second), ZKR_OK);
+    release(hand_on(second, &writer));
+    assert_int_equal(zkr_grant_release(first), ZKR_ELOST);
+}
+
 TEST(a_waiter_whose_node_was_deleted_enters_again)
 {
     zkr_grant *first = write_lock(rival);

@@ -313,6 +313,28 @@ TEST(the_turn_is_kept_up_to_the_last_permit_and_no_longer)
 
 /* -- faults ---------------------------------------------------------------- */
 
+TEST(nobody_has_to_wait)
+{
+    AUTO(recorder) r = recorder_new();
+    AUTO(semaphore) sem = new_semaphore(s, 2);
+    zkr_grant *g = take(sem);
+
+    ok(zkr_semaphore_acquire_many_async(sem, 2, -1, record_grants, r, NULL));
+    AUTO(request)
+    request =
+        MADE(request, semaphore_acquire_async, sem, -1, record_acquire, r);
+    wait_children(locks, 2);
+    ok(zkr_request_cancel(request));
+    assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
+    release(g);
+    is_recorded(r, 1, ZKR_OK, 2);
+    ok(zkr_semaphore_acquire_async(sem, 200, record_acquire, r, NULL));
+    g = recorded_grant(r, 2);
+    ok(zkr_grant_check(g));
+    release(g);
+    is_empty();
+}
+
 /* A list that failed with the create waited for its next attempt when the node
  * had been found, and was started a second time. */
 TEST(a_node_is_found_before_the_list_is_sent_again)

@@ -174,6 +174,19 @@ static zkr_mutex *staying(void)
     return NEW(mutex, s, path, OPTS(lockable, .retain_ms = 600000));
 }
 
+TEST(an_unfair_mutex_counts_too)
+{
+    AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
+    zkr_grant *g = GRANT(unfair_mutex_acquire, unfair, -1);
+    struct waiter w = WAITER(start_by, zkr_unfair_mutex_acquire, unfair, -1);
+    AWAIT(lock_stats(unfair).waits > 0);
+    release_to(g, &w);
+    struct zkr_counters n = counted(unfair, 0);
+    assert_int_equal(n.acquires, 2);
+    assert_int_equal(n.waits, 1);
+    assert_int_equal(n.releases, 2);
+}
+
 /* The node that stays is acquired for the callers, and is none of theirs. */
 TEST(of_a_lock_that_stays_the_callers_are_counted)
 {
