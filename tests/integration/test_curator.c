@@ -36,6 +36,43 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
     zkr_grant_free(g);
 }
 
+/* TestInterProcessReadWriteLock.testGetParticipantNodes */
+TEST(twenty_readers_hold_and_eight_writers_queue)
+{
+    AUTO(recorder) reading = recorder_new();
+    AUTO(recorder) writing = recorder_new();
+
+    enum { READERS = 20, WRITERS = 8 };
+
+    for (int i = 0; i < READERS; i++)
+        ok(zkr_rwlock_acquire_read_async(i % 2 == 0 ? lock : rival, -1,
+                                         record_acquire, reading, NULL));
+    assert_true(recorder_wait(reading, READERS, SOON_MS));
+    for (int i = 0; i < WRITERS; i++)
+        ok(zkr_rwlock_acquire_write_async(i % 2 == 0 ? lock : rival, -1,
+                                          record_acquire, writing, NULL));
+    wait_children(dir, READERS + WRITERS);
+    AUTO(participants) list =
+        MADE(participants, participants_list, other, path, NULL);
+    assert_int_equal(list->count, READERS + WRITERS);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct zkr_participant *p = &list->items[i];
+
+        assert_int_equal(p->kind, i < READERS ? ZKR_PARTICIPANT_SHARED
+                                              : ZKR_PARTICIPANT_EXCLUSIVE);
+        assert_int_equal(p->holds, i < READERS);
+        if (i >= READERS)
+            assert_int_equal(p->waits_for, i - 1);
+    }
+    for (size_t i = 0; i < READERS; i++) {
+        assert_int_equal(recorder_count(writing), 0);
+        release(recorded_grant(reading, i));
+    }
+    for (size_t i = 0; i < WRITERS; i++)
+        release(recorded_grant(writing, i));
+    assert_int_equal(count_children(dir), 0);
+}
+
 /* TestInterProcessReadWriteLock.testSetNodeData: the caller may change its text
  * afterwards. */
 TEST(the_label_in_the_node_is_a_copy)

@@ -192,6 +192,35 @@ TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
     assert_int_equal(count_children(path), 0);
 }
 
+/* As the clients write them, see docs/znodes.md. */
+TEST(names_of_other_clients_are_known)
+{
+#define CURATOR "_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-"
+#define KAZOO   "5a5bbc3873ea4b5a9f7396e8c4c6a436"
+    static const char *const names[] = {
+        CURATOR "__READ__0000000000",
+        KAZOO "__rlock__0000000001",
+        CURATOR "__WRIT__0000000002",
+        CURATOR "__READ__0000000003",
+        KAZOO "__lock__0000000004",
+        "_c_5a5bbc3873ea4b5a9f7396e8c4c6a436-lock-0000000005",
+    };
+    static const size_t waits_for[] = { SIZE_MAX, SIZE_MAX, 1, 2, 3, 4 };
+
+    make_directory();
+    for (size_t i = 0; i < COUNT(names); i++)
+        make(names[i], NULL);
+    make("0", NULL);
+    make("gate-0000000001", "not a lock");
+    AUTO(participants) list = list_of(s, path, NULL);
+    for (size_t i = 0; i < COUNT(names); i++)
+        assert_place(list, i, names[i], waits_for[i]);
+    assert_place(list, 6, "0", SIZE_MAX);
+    assert_place(list, 7, "gate-0000000001", SIZE_MAX);
+    assert_int_equal(list->count, 8);
+    assert_string_equal(list->items[7].data, "not a lock");
+}
+
 /* Nodes that somebody makes by hand, with names that ZooKeeper accepts. */
 TEST(hostile_nodes_are_told_as_they_are)
 {
