@@ -195,7 +195,7 @@ static const struct {
     /* Of no session: one that holds, and one that waits. */
     { -1, "stay/lock-0000000000", "a" },
     { -1, "stay/lock-0000000001", "b" },
-    /* What others may write. */
+    /* Others may write these. */
     { 0, "edge/lock-0000000000", "" },
     { 0, "edge/lock-0000000001", FULL("-1", "0", "", "\"0x0\"") },
     { 0, "edge/lock-0000000002", FULL(MIN, MIN, "", "\"0xffffffffffffffff\"") },
@@ -260,9 +260,9 @@ static void make_events(void)
     assert_int_equal(rename(c.output, cli_file("events")), 0);
 }
 
-/* Who was there before has let go; nobody knows for how long it waited. Then
- * 100 grants, each of which waits for the one before, up to 4950 ms, and is
- * held for 10001 to 10100 ms: one is longer than p99. */
+/* The holder from before lets go; nobody knows for how long it waited. Then
+ * come 100 grants, each of which waits for the one before, up to 4950 ms, and
+ * is held for 10001 to 10100 ms: one is longer than p99. */
 static void make_grants(void)
 {
     static struct wire_out record;

@@ -218,8 +218,8 @@ FIXTURE(setup, usual_teardown)
 
 /* -- what is told --------------------------------------------------------- */
 
-/* What is done at a path below ours, and what the watches tell then: of the
- * data, of the existence, of the children; NULL: nothing. */
+/* The test does this at a path below ours, and the watches then tell this: of
+ * the data, of the existence, of the children; NULL: nothing. */
 static const struct {
     const char *at;
     void (*act)(const char *at, const char *data); /* NULL: erase() */

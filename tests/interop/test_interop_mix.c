@@ -38,7 +38,7 @@ enum fault { NONE, KILL, EXPIRE, RESTART };
  * Under a lease nothing is written, and so the fence refuses none.
  */
 
-/* What a worker does under one node, from its enter to its leave. */
+/* A worker holds the lock by one node, from its enter to its leave. */
 struct section {
     char worker[16];
     enum kind kind;
@@ -222,7 +222,7 @@ static struct worker workers[FLEET];
 static int last_number; /* in the name of a worker; never used twice */
 static bool is_busy;    /* also after a test that failed in the middle */
 
-/* What each of them is to do, and does. */
+/* The test tells each of them what to do, and knows what it does. */
 static struct part {
     bool runs;
     bool stops;

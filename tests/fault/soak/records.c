@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the test and its clients write, in the files of a directory. */
+/* The test and its clients write records into the files of a directory. */
 #include "records.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the test and its clients write, in the files of a directory that they
- * share: a board, journals, and the resources that the locks protect. A call
- * that fails ends the program. */
+/* The test and its clients write records into the files of a directory that
+ * they share: a board, journals, and the resources that the locks protect. A
+ * call that fails ends the program. */
 #pragma once
 
 #include <stdatomic.h>

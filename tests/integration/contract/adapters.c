@@ -11,8 +11,8 @@ static int semaphore_make(zkr_session *s, const char *path,
     return zkr_semaphore_new(s, path, 1, opts, ret_lock);
 }
 
-/* What belongs to a lock here: the mutex of a multi-lock, which is freed after
- * it, or a participant of an election. */
+/* A lock has one of these for the mutex of a multi-lock, which is freed after
+ * it, or for a participant of an election. */
 struct belonging {
     struct belonging *next;
     const void *owner;
