@@ -254,8 +254,13 @@ TEST(a_refusal_is_of_what_was_there_after_the_call_began)
     ok(zkr_counter_compare_and_set(counter, 5, 6, SOON_MS, &found));
     assert_int_equal(proxy_requests(proxy, ZOO_GETDATA_OP), 2);
     assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 1);
-    ok(zkr_counter_compare_and_set(counter, 1, 2, SOON_MS, &found));
+    ok(zkr_counter_compare_and_set(counter, 1, INT64_MAX, SOON_MS, &found));
     assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 1);
+    assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL), ZKR_EOVERFLOW);
+    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 2);
+    assert_int_equal(admin_set(admin, path, "foo"), ZOK);
+    assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL), ZKR_EDAMAGED);
+    assert_int_equal(proxy_requests(proxy, ZOO_SYNC_OP), 3);
 }
 
 /* -- others at the same time ----------------------------------------------- */

@@ -61,6 +61,26 @@ TEST(a_waiter_hears_it_when_it_holds)
     release(w.grant);
 }
 
+/* A request is made to a node, and nobody has asked for the next one. */
+TEST(a_request_ends_with_its_node)
+{
+    AUTO(recorder) r = recorder_new();
+    zkr_grant *g = acquire(m);
+    struct waiter w = WAITER(queue, m);
+    AUTO(text) node = nth_child(path, 1);
+
+    ok(zkr_participants_revoke(s, in_dir(node)));
+    settle(s);
+    delete_nth_child(path, 1);
+    AWAIT(count_children(path) == 2 && child_is_new(path, 1, node));
+    release(g);
+    assert_int_equal(waiter_join(&w), ZKR_OK);
+    ok(zkr_grant_listen(w.grant, record_grant, r));
+    settle(s);
+    assert_int_equal(recorder_count(r), 0);
+    release(w.grant);
+}
+
 /* --- the list --- */
 
 static int list_fails(zkr_session *session, const char *of, uint32_t timeout_ms)

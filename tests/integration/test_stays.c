@@ -330,6 +330,25 @@ TEST(a_request_for_the_lock_gets_it)
     wait_children(path, 0); /* the node stays until then */
 }
 
+/* The holder is told of it, and gives the node back. */
+TEST(a_request_for_a_node_that_waits_is_for_its_first_holder)
+{
+    zkr_grant *g = acquire(rival);
+
+    wait_here(1);
+    wait_children(path, 2);
+    AUTO(text) node = nth_child(path, 1);
+    ok(zkr_participants_revoke(theirs, textf("%s/%s", path, node)));
+    settle(s);
+    release(g);
+    g = next();
+    ok(zkr_grant_listen(g, record_grant, r));
+    assert_int_equal(recorded(r, 1), 100); /* asked for */
+    ok(zkr_grant_listen(g, NULL, NULL));
+    release(g);
+    wait_children(path, 0);
+}
+
 /* Its reply is lost, so it may be carried out later. */
 TEST_WITH(a_node_with_an_unknown_write_is_not_handed_on, set_up_without_lease,
           tear_down)
