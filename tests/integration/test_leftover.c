@@ -112,3 +112,26 @@ TEST(a_lock_given_back_goes_in_any_case)
         assert_true(proxy_requests(proxy, ZOO_DELETE_OP) >= 2);
     }
 }
+
+/* The node that is looked for first has gone before; that of the one that waits
+ * is there. */
+TEST(a_lock_given_back_tells_nothing_of_its_session)
+{
+    AUTO(mutex) other = new_mutex(s, new_path());
+    zkr_grant *held = acquire(rival);
+    struct waiter w = WAITER(queue, m);
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t epoch = zkr_session_epoch(s);
+        AUTO(grant) g = acquire(other);
+
+        proxy_reset_counts(proxy);
+        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
+        say_that_it_is_over(ZOO_DELETE_OP);
+        ok(zkr_grant_release(g));
+        await_next_session(epoch);
+        AWAIT(proxy_requests(proxy, ZOO_DELETE_OP) >= 4);
+        wait_children(path, 2);
+    }
+    release_to(held, &w);
+}
