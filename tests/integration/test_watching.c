@@ -694,6 +694,11 @@ TEST(others_go_on_watching_the_node)
         expect(two, 2, ZKR_WATCH_CHANGED, ZOK, text);
         expect(data, 2, ZKR_WATCH_CHANGED, ZOK, "a");
     }
+    AUTO(log) two = told_first(ZKR_WATCH_CHILDREN, ZOK, "");
+    end(told_first(ZKR_WATCH_CHILDREN, ZOK, ""));
+    settle(s);
+    create(child("b"), "");
+    expect(two, 1, ZKR_WATCH_CHANGED, ZOK, "b ");
 }
 
 /* A watch that is freed must not end that of a claim on the same node. */
