@@ -560,6 +560,16 @@ TOLD(a_write_without_an_answer_delays_the_next,
      "2 queue up, write, reconnect, refuse 10000 deletes, 0 passes, sleep T/2, "
      "1 waits, refuse 0 deletes, 1 has its turn")
 
+/* The client refuses it until its deadline. */
+STORY(a_write_that_was_not_made_delays_nobody, nothing)
+{
+    play("2 queue up");
+    refuse(ZKR__ZK_MULTI, NULL, INT32_MAX);
+    play("write within 20ms, sleep 40ms, refuse 10000 deletes, 0 passes, "
+         "1 gets it at once, refuse 0 deletes");
+    refuse(ZKR__ZK_MULTI, NULL, 0);
+}
+
 STORY(a_write_that_was_answered_delays_nobody, nothing)
 {
     play("0 asks, 1 asks, 0 gets it, write, pause");
