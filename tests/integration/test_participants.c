@@ -449,6 +449,20 @@ TEST_WITH(what_goes_meanwhile_is_left_out, setup_with_two, proxied_teardown)
     zkr_participants_free(listed(&l, 0));
 }
 
+TEST_WITH(who_gets_a_permit_meanwhile_is_listed, proxied_setup,
+          proxied_teardown)
+{
+    struct lister l = { .reads = 0 };
+
+    make("leases", NULL);
+    make("locks/lock-0000000001", "one");
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REPLY);
+    call_start_until_rule(&l.call, list_into, &l);
+    make("leases/lease-0000000001", "one");
+    assert_int_equal(admin_delete(admin, in_dir("locks/lock-0000000001")), ZOK);
+    zkr_participants_free(listed(&l, 1));
+}
+
 TEST_WITH(a_lost_request_is_not_sent_again_after_the_deadline, setup_with_two,
           proxied_teardown)
 {
