@@ -346,6 +346,27 @@ TEST(an_end_for_a_test_says_when_it_is_none)
     client_closes(false, true);
 }
 
+static atomic_int faults; /* that the handle has kept */
+
+WRAP(void, zkr__zk_take_fault,
+     (struct zkr__zk * zk, struct zkr__zk_fault *ret_fault))
+{
+    *ret_fault = (struct zkr__zk_fault){ .cause = ZKR_CAUSE_NONE };
+    if (atomic_load(&faults) > 0)
+        ret_fault->cause = atomic_fetch_sub(&faults, 1) > 1 ? ZKR_CAUSE_HUNG_UP
+                                                            : ZKR_CAUSE_REFUSED;
+}
+
+TEST(the_last_fault_is_the_last_error)
+{
+    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+    AUTO(session) s = open_session(0);
+
+    atomic_store(&faults, 2);
+    ok(zkr_session_last_error(s, &error));
+    assert_int_equal(error.cause, ZKR_CAUSE_REFUSED);
+}
+
 /* The first of nine has given way, and of each server the last fault is told. A
  * new connection forgets what was in the way. */
 TEST(the_last_faults_of_eight_servers_are_told)
