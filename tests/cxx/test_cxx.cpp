@@ -233,6 +233,8 @@ the_next_waits_for_the_unlock_of_a_lost_lock(const zkr::session &session,
 
     REQUIRE(in_another_thread([&] { return !mutex.try_lock_for(1s); }));
     std::thread next([&] { mutex.lock(); });
+    // meanwhile it is granted the lock, and waits
+    REQUIRE(in_another_thread([&] { return !mutex.try_lock_for(500ms); }));
     REQUIRE(mutex.held().token() == lost);
     mutex.unlock();
     next.join();
