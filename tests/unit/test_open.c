@@ -292,6 +292,17 @@ TEST(one_round_ends_when_all_refuse)
     }
 }
 
+TEST(an_early_probe_is_not_the_last)
+{
+    struct told told;
+
+    client_connects(false);
+    AUTO(session)
+    s = begin(REFUSED ",-no-such-host:1", 300, ZKR_SESSION_ONE_ROUND, &told);
+    assert_int_equal(await(&told), ZKR_EUNREACHABLE);
+    assert_has(told.detail, "could be reached");
+}
+
 TEST(a_close_before_the_end_is_told)
 {
     client_connects(false);
