@@ -92,6 +92,10 @@ TEST(locks_and_their_holders_are_shown)
     tmux_wait(textf("held  %.12s", host));
     tmux_resize(120, 40);
     tmux_wait(textf("%lld", (long long)zkr_grant_token(grants[1])));
+    (void)look_make(admin,
+                    textf("%s/gate/5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436", root),
+                    NULL, ZOO_EPHEMERAL);
+    tmux_wait("1 member");
 }
 
 TEST(changes_are_shown)
@@ -176,19 +180,21 @@ TEST(it_can_be_stopped_and_continued)
 {
     start("");
     pid_t pid = wait_child_of(tmux_shell(), "zk-lockctl");
-    tmux_key("C-z");
-    tmux_wait("Stopped");
-    tmux_wait(TMUX_PROMPT);
-    assert_string_equal(tmux_say("#{alternate_on}"), "0");
-    give_back(1);
-    tmux_line("fg");
-    tmux_wait("1 lock, 1 held");
-    assert_string_equal(tmux_say("#{alternate_on}"), "1");
+    for (int held = 1; held >= 0; held--) {
+        tmux_key("C-z");
+        tmux_wait("Stopped");
+        tmux_wait(TMUX_PROMPT);
+        assert_string_equal(tmux_say("#{alternate_on}"), "0");
+        give_back(held);
+        tmux_line("clear; fg");
+        tmux_wait(textf(" %d held", held));
+        assert_string_equal(tmux_say("#{alternate_on}"), "1");
+    }
     assert_int_equal(kill(pid, SIGSTOP), 0); /* top cannot catch that */
     tmux_wait("Stopped");
     assert_int_equal(kill(pid, SIGCONT), 0);
     tmux_line("fg");
-    tmux_wait("1 lock, 1 held");
+    tmux_wait(" 0 held");
     tmux_type("q");
     assert_restored();
 }
@@ -361,8 +367,12 @@ static void expire_others(void)
 TEST(an_unreadable_lock_is_not_free)
 {
     start("");
-    look_permit(paths[0], ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    look_permit(root, ZOO_PERM_ALL & ~ZOO_PERM_READ);
     expire_others(); /* all is listed anew */
+    tmux_wait("cannot list ");
+    look_permit(root, ZOO_PERM_ALL);
+    look_permit(paths[0], ZOO_PERM_ALL & ~ZOO_PERM_READ);
+    expire_others();
     tmux_wait("could not be looked at");
     assert_lacks(tmux_screen(), "free");
     quit();
