@@ -87,7 +87,8 @@ static const struct search searches[] = {
     { .name = "a limit of locks", .opts.limit = 2, .note = "more locks than 2",
       .nodes = { "a/lock-0000000000", "b/lock-0000000000", "b/c/lock-0000000000" }, .found = { "a 1", "b 1" } },
     { .name = "as many locks as the limit", .opts.limit = 3,
-      .nodes = { "a/lock-0000000000", "b/lock-0000000000", "b/c/lock-0000000000" }, .found = { "a 1", "b 1", "b/c 1" } },
+      .nodes = { "a/lock-0000000000", "a/lock-0000000001", "a/lock-0000000002", "b/lock-0000000000", "b/c/lock-0000000000" },
+      .found = { "a 3", "b 1", "b/c 1" } },
     /* found after the two directories */
     { .name = "a limit does not cut a semaphore in two", .opts.limit = 1,
       .nodes = { "a/leases", "a/locks", "b/c/d/e", "@a/" LEASE "1", "@a/" QUEUED "1" }, .found = { "a 2" } },
