@@ -180,7 +180,7 @@ static const struct {
     { 2, "rw/" CURATOR "__READ__0000000001", "__REVOKE__: why" },
     { 3, "rw/" CURATOR "__WRIT__0000000002", FULL("13", "9", "", "null") },
     { 1, "rw/" CURATOR "__WRIT__0000000003", "host-b:7" },
-    { -1, "rw/notes", "not one of them" },
+    { -1, "rw/notes", "not one of them\x7f" },
     /* Two permits, and two who want one. */
     { 0, "pool/leases/" CURATOR "lease-0000000000", "10.0.0.1" },
     { 1, "pool/leases/" CURATOR "lease-0000000001", "10.0.0.2" },
