@@ -217,12 +217,15 @@ TEST(credentials_are_read_whole_or_not_used)
     ctl = (struct lockctl){ .timeout_ms = 1000 };
     ctl.settings[SETTING_SERVERS] = "127.0.0.1:1";
     ctl.settings[SETTING_AUTH_FILE] = file_in("auth");
+    ctl.settings[SETTING_SASL_PASSWORD_FILE] = file_in("password");
+    write_file(file_in("password"), "other", 5);
     expected = "digest someone:secret:with:colons";
     for (faulty_piece = 0; faulty_piece < 8; faulty_piece += 7) {
         write_file(ctl.settings[SETTING_AUTH_FILE], good, strlen(good));
         assert_true(faulty_each(connect_with_auth) > 4);
     }
     faulty_piece = 0;
+    ctl.settings[SETTING_SASL_PASSWORD_FILE] = NULL;
 }
 
 TEST(hostile_credentials_are_refused)

@@ -87,6 +87,8 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     assert_int_equal(cli_kill(&holder, SIGKILL), 128 + SIGKILL);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 1);
     assert_has(look_out, "absent-holder");
+    assert_int_equal(
+        doctor_on(textf("127.0.0.1:1,%s", ensemble_hosts(e)), false), 82);
     assert_int_equal(doctor_on(ensemble_hosts(e), true), 1);
     assert_has(look_out, "absent-holder");
     ensemble_stop(e);
