@@ -110,7 +110,7 @@ static void make_world(void)
     (void)make(second,
                "election/_c_5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436-latch-"
                "0000000000",
-               "other");
+               textf("%01100d", 1)); /* more than is kept of it */
     (void)make(admin, "two/_c_a-__READ__0000000000", RECORD("me", "7"));
     (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "81"));
     (void)make(admin, "queued/locks/_c_" UUID "-lock-0000000000",
