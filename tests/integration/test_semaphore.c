@@ -67,6 +67,12 @@ TEST(as_many_as_the_limit_hold_at_once)
         release(held[i]);
         held[i] = take(other);
     }
+    struct waiter w = WAITER(start_by, zkr_semaphore_acquire, sem, -1);
+    wait_children(locks, 1);
+    AUTO(participants) queue = list_of(s, locks, NULL);
+    assert_has(queue->items[0].data, "\"limit\":3");
+    release(held[0]);
+    held[0] = granted(&w);
     assert_int_equal(zkr_grants_check(held, 3), ZKR_OK);
     ok(zkr_grants_release(held, 3));
     zkr_grants_free(held, 3);
