@@ -113,6 +113,8 @@ static void make_world(void)
                textf("%01100d", 1)); /* more than is kept of it */
     (void)make(admin, "two/_c_a-__READ__0000000000", RECORD("me", "7"));
     (void)make(second, "two/_c_b-__READ__0000000001", RECORD("you", "81"));
+    for (int i = 0; i < 16; i++)
+        (void)make(admin, textf("readers/_c_%d-__READ__%010d", i, i), "x");
     (void)make(admin, "queued/locks/_c_" UUID "-lock-0000000000",
                "{\"host\":\"me\",\"pid\":7,\"limit\":2,\"library\":\"zkrecipes "
                "0.1.0\"}");
@@ -317,7 +319,8 @@ static const char functions[] =
     "config() { C=$D/zk-lockctl/config; export XDG_CONFIG_HOME=$D; unset "
     "ZK_SERVERS ZK_LOCKCTL_CONFIG ZK_LOCKCTL_CONTEXT; mkdir -p ${C%/*}; "
     "rm -f $C; [ -z \"$1\" ] || { printf \"$1\" >$C; chmod ${2-600} $C; }; }; "
-    "pair() { config 'current = one\\n\\n[one]\\nservers = one:1/of-one\\n"
+    "pair() { config 'current = one\\r\\n\\n[\\tone ]\\nservers = "
+    "one:1/of-one\\n"
     "timeout = 1s\\n[two]\\nservers=two:2\\nauth-file = secrets/two\\n' $1; }; "
     "faulty() { config \"$1\"; for v in context 'ls /'; do "
     "fails \"$2\" $L $v; [ $? = 78 ] || exit 9; done; }; "

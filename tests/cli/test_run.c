@@ -108,10 +108,13 @@ TEST_ROWS(the_next_one_waits_for_its_turn, kinds, kind)
 
 TEST_ROWS(a_signal_ends_the_waiting, kinds, kind)
 {
+    static const int signals[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+    int sig = signals[kind - kinds];
+
     start_kind(kind, "signals");
     START_KIND(&next, kind, path, "true");
     cli_wait_said(&next, "waiting: ");
-    assert_int_equal(cli_kill(&next, SIGTERM), 128 + SIGTERM);
+    assert_int_equal(cli_kill(&next, sig), 128 + sig);
     wait_one_node(kind);
     assert_int_equal(cli_end(&cli), 0);
 }
