@@ -190,13 +190,15 @@ TEST(without_a_connection_it_serves_that_they_are_down)
     cli_wait_said(&served, "/metrics");
     int64_t began_ms = now_ms();
     for (int round = 0; round < 2; round++) {
-        AWAIT(page_has("\nzklock_up 1\n"));
+        AWAIT(page_has("\nzklock_up 1\n") && page_has("\nzklock_up 1\n"));
         proxy_cut(proxy);
         AWAIT(page_has("\nzklock_up 0\n"));
         AWAIT(page_has("{cause=\"HUNG_UP\"}") &&
               !page_has("{cause=\"HUNG_UP\"} 0\n"));
         proxy_heal(proxy);
     }
+    /* each loss once, and not after each page */
+    assert_in_range(text_count(cli_said(&served), "connection lost"), 2, 5);
     (void)look_make(admin, in_root("a/lock-0000000000"), "", ZOO_EPHEMERAL);
     AWAIT(page_has(textf("{lock=\"%s\",kind=\"mutex\"} 1\n", in_root("a"))));
     assert_true(took_s * 1000 < (double)(now_ms() - began_ms) / 2);

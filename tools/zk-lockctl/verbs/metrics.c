@@ -231,10 +231,10 @@ static int attend_all(struct board *b)
         (void)mirror_tick(b->mirror);
         if (lockctl_is_over(b->ctl))
             return lockctl_fail_error(ZKR_ECLOSED, "");
-        if (!said && !lockctl_is_connected(b->ctl)) {
+        bool lost = !lockctl_is_connected(b->ctl);
+        if (lost && !said)
             lockctl_say(b->ctl, "connection lost, waiting for it");
-            said = true;
-        }
+        said = lost;
         if (b->server != NULL ||
             !mirror_is_ready(b->mirror, b->ctl->timeout_ms, &rc, detail))
             continue;
