@@ -64,6 +64,7 @@ static void say_stay(struct stay *s, void *user)
         said[0] == '\0' ? "" : "; ", s->node.session_id, s->lock, s->name,
         number_of(s->queued_ms), number_of(s->held_ms), number_of(s->ended_ms),
         endings[s->ending]);
+    assert_int_equal(number_of(s->node.since_ms), s->node.token);
     if (s->ended_by != 0)
         say(" by %" PRId64, s->ended_by);
     if (s->asked_ms != 0)
@@ -241,6 +242,9 @@ static const struct row {
     { "a_queue_goes_by_numbers_not_names",
       "1+/l/#5;2+/l/#w9;2-/l/#w9",
       "2:/l/#w9 2 0 3 released; 1:/l/#5 1 1 0 there unsure | 1-3 known lacks" },
+    { "who_holds_beside_the_queue_lets_others_hold",
+      "1+/l/holder;2+/l/#0;1-/l/holder",
+      "1:/l/holder 1 1 3 released unsure; 2:/l/#0 2 2 0 there | 1-3 known lacks" },
     { "a_directory_named_locks_is_a_lock",
       "1+/locks/#0",
       "1:/locks/#0 1 1 0 there | 1-1 known 1-1" },
@@ -422,7 +426,8 @@ TEST(a_file_that_is_cut_while_it_is_read_is_an_error)
 TEST(all_parts_of_a_multi_are_one_moment)
 {
     static const char *const nodes[] = { "/new", "/a/lock-0000000000",
-                                         "/b/lock-0000000000" };
+                                         "/b/lock-0000000000",
+                                         "/b/lock-0000000001" };
 
     txn_begin(&out, 4, 1, TXN_MULTI);
     out_number(&out, COUNT(nodes), 4);
@@ -435,9 +440,11 @@ TEST(all_parts_of_a_multi_are_one_moment)
         out_bytes(&out, part.data, part.size);
     }
     log_put(file, &out);
+    log_play(file, "4!");
     play();
-    assert_has(said, "4:/a/lock-0000000000 1 1 0 there");
-    assert_has(said, "4:/b/lock-0000000000 1 1 0 there");
+    assert_has(said, "4:/a/lock-0000000000 1 1 2 closed");
+    assert_has(said, "4:/b/lock-0000000000 1 1 2 closed");
+    assert_has(said, "4:/b/lock-0000000001 1 0 2 closed");
     assert_int_equal(history.strange, 1);
 }
 

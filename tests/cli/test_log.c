@@ -165,6 +165,7 @@ static const struct {
     { "--since " MINUTE ":42.001Z --until " MINUTE ":44.999Z", "3", NULL },
     /* A time beyond the history is told. */
     { "--since " MINUTE ":41Z", "135", NULL },
+    { "--at " MINUTE ":41Z", "1", NULL },
     { "--since " MINUTE ":40Z", "135",
       "the history begins at " MINUTE ":41.000Z" },
     { "--until " MINUTE ":46Z", "135", NULL },
@@ -197,10 +198,14 @@ TEST(times_choose_holds)
 
 TEST(who_waited_then_had_not_held_until_then)
 {
-    log_write(cli_file("log.1"), "1+/l/#1;1+/l/#2:you;1-/l/#1");
+    log_write(cli_file("log.1"),
+              "1+/l/#1;1+/l/#2:you;1-/l/#1;1+/p/locks/#0;1+/p/leases/#l0;"
+              "1-/p/locks/#0");
     LOOK(0, "log --from %s --until " MINUTE ":42.5Z -o json /l",
          cli_file("log.1"));
     assert_string_equal(look_jq(".items[].contender.token"), "1");
+    LOOK(0, "log --from %s --waiters --columns TOKEN /p", cli_file("log.1"));
+    assert_string_equal(look_squeezed(), "TOKEN\n5\n");
 }
 
 TEST(text_of_others_is_escaped)
@@ -252,13 +257,13 @@ static const struct {
       "held /l ?" MINUTE ":59.000Z - >=1.0s late still held 0.0s - 0x7 19 exclusive other " MINUTE ":59.000Z - - lock-0000000007\n"
       "held /m ?2001-09-09T01:47:00.000Z - >=0.0s late still held 0.0s - 0x7 20 exclusive other 2001-09-09T01:47:00.000Z - - lock-0000000001\n",
       GAP, "nobody" },
-    { "--waiters /l --columns STATE,FROM,HELD,OWNER,ENDED,WAITED",
-      "STATE FROM HELD OWNER ENDED WAITED\n"
-      "held ?" MINUTE ":41.000Z 5.0s me broken by 0x6, asked by 0x5 0.0s\n"
-      "waited - - she gave up 3.0s\n"
-      "held ?" MINUTE ":46.000Z 2.0s you released 4.0s\n"
-      "held ?" MINUTE ":48.000Z >=0.0s session 0x3 not known 5.0s\n"
-      "held ?" MINUTE ":59.000Z >=1.0s late still held 0.0s\n", "the history ends", NULL },
+    { "--waiters /l",
+      "STATE FROM UNTIL HELD OWNER ENDED WAITED LABEL SESSION TOKEN\n"
+      "held ?" MINUTE ":41.000Z " MINUTE ":46.000Z 5.0s me broken by 0x6, asked by 0x5 0.0s - 0x1 1\n"
+      "waited - " MINUTE ":47.000Z - she gave up 3.0s - 0x4 4\n"
+      "held ?" MINUTE ":46.000Z " MINUTE ":48.000Z 2.0s you released 4.0s - 0x2 2\n"
+      "held ?" MINUTE ":48.000Z >=" MINUTE ":48.000Z >=0.0s session 0x3 not known 5.0s - 0x3 3\n"
+      "held ?" MINUTE ":59.000Z - >=1.0s late still held 0.0s - 0x7 19\n", "the history ends", NULL },
     { "--at " MINUTE ":43.5Z --columns STATE,LOCK,TOKEN",
       "STATE LOCK TOKEN\nHELD /l 1\nwait /l 2\nwait /l 3\n", "zk-lockctl: at " MINUTE ":43.500Z\n", "nothing is known" },
     { "--stats owner",
@@ -269,7 +274,10 @@ static const struct {
       "you 1 4.0s 4.0s 4.0s 2.0s 2.0s 2.0s\n", GAP, NULL },
     { "--stats lock --waiters --columns NAME,GRANTS --until " MINUTE ":47.9Z",
       "NAME GRANTS\n/l 2\n", NULL, "nothing is known" },
-    { "--since " MINUTE ":59.5Z --columns TOKEN", "TOKEN\n19\n20\n", NULL, "nothing is known" },
+    { "--since " MINUTE ":59.5Z",
+      "LOCK FROM UNTIL HELD OWNER ENDED WAITED LABEL SESSION TOKEN\n"
+      "/l ?" MINUTE ":59.000Z - >=1.0s late still held 0.0s - 0x7 19\n"
+      "/m ?2001-09-09T01:47:00.000Z - >=0.0s late still held 0.0s - 0x7 20\n", NULL, "nothing is known" },
 };
 /* clang-format on */
 
