@@ -277,6 +277,8 @@ static const struct row {
       "1.0x@0>>2.0x@1 3.0x@1>>4.0x@0" },
     { "a_reader_that_waits_to_write_waits_for_itself", "1.1s 2.1s 1.1x",
       "1.1s@0>1.1x@0" },
+    { "two_who_wait_for_themselves_are_two", "1.1s 2.1s 1.1x 2.1x",
+      "1.1s@0>1.1x@0 | 2.1s@0>2.1x@0" },
     { "a_mutex_taken_twice_waits_for_itself", "1.1x 2.1x 1.1x",
       "1.1x@0>1.1x@0" },
     { "readers_do_not_wait_for_readers", "1.1s 2.1s | 2.1s 1.1s", "" },
@@ -354,6 +356,15 @@ TEST(only_what_was_there_before_counts)
     before.locks[1].path[1] = '9'; /* the lock was not there then */
     find();
     assert_int_equal(found.count, 0);
+}
+
+TEST(more_than_a_thousand_are_cut)
+{
+    for (int i = 1; i <= 1001; i++)
+        (void)add(&now, textf("%d.1x %d.1x", i, i));
+    find();
+    assert_int_equal(found.count, 1000);
+    assert_true(found.cut);
 }
 
 TEST(a_long_circle_is_found)
