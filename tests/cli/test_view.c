@@ -228,6 +228,8 @@ TEST(a_queue_is_followed)
     make("lock/lock-0000000003", "hostC:3");
     cli_wait_said(&cli, "\"cut\":true");
     assert_lacks(cli_said(&cli), "hostC:3");
+    proxy_cut(proxy);
+    cli_wait_said(&cli, "no connection before the deadline");
     assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
 }
 

@@ -544,6 +544,7 @@ TEST(an_unwatchable_lock_is_asked_for_slowly)
         AWAIT(proxy_requests(p, ZOO_GETCHILDREN2_OP) >= 250);
         assert_true(stopwatch_says(w, 1200, SOON_MS));
     }
+    assert_int_equal(text_count(cli_said(&c), "could not be looked at"), 1);
     end(SIGTERM);
     for (int i = 0; i < DIRS; i++)
         look_permit(textf("%s/d%d", path, i), ZOO_PERM_ALL);
