@@ -477,6 +477,20 @@ TEST(a_flight_that_is_given_up_leaves_nothing)
     release(take(sem));
 }
 
+/* The answer to the second create is that the server is busy: it is made again,
+ * and this time nobody else lists for it. */
+TEST(the_first_permit_alone_is_asked_for_again)
+{
+    AUTO(semaphore) sem = new_semaphore(s, 2);
+
+    release(take(sem)); /* the directories are made */
+    proxy_rule_error(proxy, ZOO_CREATE2_OP, 2, ZKR_ZTHROTTLEDOP);
+    ok(zkr_semaphore_acquire_many(sem, 2, SOON_MS, dozens));
+    assert_true(proxy_rule_done(proxy));
+    ok(zkr_grants_release(dozens, 2));
+    zkr_grants_free(dozens, 2);
+}
+
 TEST(one_that_waits_queues_again_in_the_next_session)
 {
     AUTO(semaphore) sem = new_semaphore(s, 1);
