@@ -364,6 +364,34 @@ TEST(campaigns_that_are_given_up_leave_nothing_behind)
     assert_int_equal(count_children(path), 1);
 }
 
+static int campaign_and_wait(zkr_lockable *l, int64_t timeout_ms,
+                             zkr_grant **ret_grant)
+{
+    zkr_leader *leader = (void *)l;
+    int rc = zkr_leader_campaign(leader);
+
+    *ret_grant = NULL;
+    return rc == ZKR_OK ? zkr_leader_wait(leader, timeout_ms) : rc;
+}
+
+TEST(a_thread_that_waits_is_told_that_it_campaigns_no_more)
+{
+    leads(&a);
+    for (int i = 0; i < 9; i++) {
+        zkr_leader *l = NEW(leader, theirs, path, NULL, NULL, NULL);
+        struct waiter w = WAITER(queue_by, campaign_and_wait, l, path);
+
+        if (i % 3 < 2)
+            ok(i % 3 == 0 ? zkr_leader_leave(l) : zkr_leader_leave_async(l));
+        else
+            zkr_leader_free(l);
+        assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
+        if (i % 3 < 2)
+            zkr_leader_free(l);
+        wait_children(path, 1);
+    }
+}
+
 TEST(a_session_that_is_closed_ends_terms_and_campaigns)
 {
     a_leads_before_b();
