@@ -56,6 +56,11 @@ static int call_enter(void *barrier_or_member)
     return zkr_double_barrier_enter(barrier_or_member, -1);
 }
 
+static int call_enter_now(void *member)
+{
+    return zkr_double_barrier_enter(member, 0);
+}
+
 static int call_leave(void *barrier_or_member)
 {
     return zkr_double_barrier_leave(barrier_or_member, -1);
@@ -368,9 +373,12 @@ TEST(a_member_that_enters_again_is_not_waited_for)
 }
 
 /* Two were inside and have gone without deleting "ready"; it let a third one in
- * alone. */
+ * alone. One more goes, or its own node and "ready" do, when it has listed. */
 TEST(a_ready_of_those_who_have_gone_lets_nobody_in)
 {
+    char one[96];
+
+    PRINT(one, "%s/one", path);
     for (int time = 0; time < 2 * TWICE; time++) {
         AUTO(session) other = open_session();
         zkr_double_barrier *a = new_member_of(s, 2);
@@ -386,8 +394,18 @@ TEST(a_ready_of_those_who_have_gone_lets_nobody_in)
         zkr_double_barrier_free(b);
         zkr_double_barrier_free(a);
         wait_children(path, 1);
-        assert_true(is_there(ready));
-        assert_int_equal(zkr_double_barrier_enter(third, 0), ZKR_EBUSY);
+        assert_int_equal(admin_create(admin, one, ""), ZOK);
+        proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
+        call_start(&caller, call_enter_now, third);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        assert_int_equal(admin_delete(admin, one), ZOK);
+        if (time % 2 == 1) {
+            assert_int_equal(admin_delete(admin, ready), ZOK);
+            delete_nth_child(path, 0);
+        } else
+            assert_true(is_there(ready));
+        proxy_release(proxy);
+        assert_int_equal(call_join(&caller), ZKR_EBUSY);
         wait_children(path, 0);
         both(call_enter, third, fourth);
         both(call_leave, third, fourth);
