@@ -482,6 +482,27 @@ static size_t count_done(struct visit *visits)
     return n;
 }
 
+/* It has seen "ready", which goes before it lists. */
+TEST(one_too_many_lets_the_last_one_leave)
+{
+    AUTO(double_barrier) last = new_member_of(theirs, 1);
+    AUTO(double_barrier) late = new_member_of(s, 3);
+
+    ok(zkr_double_barrier_enter(last, SOON_MS));
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
+    call_start(&callers[0], call_enter, late);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    call_start(&callers[1], call_leave, last);
+    wait_watches(2);
+    assert_int_equal(admin_delete(admin, ready), ZOK);
+    proxy_release(proxy);
+    ok(call_join(&callers[1]));
+    AWAIT(is_one_alone());
+    assert_int_equal(admin_create(admin, ready, ""), ZOK);
+    ok(call_join(&callers[0]));
+    ok(zkr_double_barrier_leave(late, SOON_MS));
+}
+
 /* Some members of five hung in about 2 of 100 rounds. */
 TEST(one_too_many_comes_at_any_moment)
 {
