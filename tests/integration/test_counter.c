@@ -145,6 +145,9 @@ TEST(a_set_with_a_version_is_for_that_version)
                      ZKR_ZNONODE);
     ok(zkr_counter_set(counter, 5, ZKR_ANY_VERSION, SOON_MS));
     assert_int_equal(value_of(counter), 5);
+    proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZKR_ZNONODE); /* and is back */
+    ok(zkr_counter_set(counter, 6, ZKR_ANY_VERSION, SOON_MS));
+    assert_int_equal(value_of(counter), 6);
     assert_int_equal(zkr_counter_set(counter, 4, -3, SOON_MS), ZKR_EINVAL);
 }
 
