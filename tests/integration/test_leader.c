@@ -370,7 +370,6 @@ static int campaign_and_wait(zkr_lockable *l, int64_t timeout_ms,
     zkr_leader *leader = (void *)l;
     int rc = zkr_leader_campaign(leader);
 
-    *ret_grant = NULL;
     return rc == ZKR_OK ? zkr_leader_wait(leader, timeout_ms) : rc;
 }
 
