@@ -190,6 +190,7 @@ TEST(without_a_connection_it_serves_that_they_are_down)
     cli_wait_said(&served, "/metrics");
     int64_t began_ms = now_ms();
     for (int round = 0; round < 2; round++) {
+        /* between two pages the loop sees that it is connected */
         AWAIT(page_has("\nzklock_up 1\n") && page_has("\nzklock_up 1\n"));
         proxy_cut(proxy);
         AWAIT(page_has("\nzklock_up 0\n"));

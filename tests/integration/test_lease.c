@@ -268,7 +268,7 @@ TEST(verify_asks_the_servers_and_ends_when_the_grant_does)
     proxy_set_latency(proxy, 200);
     proxy_reset_counts(proxy);
     struct waiter first = WAITER(start_by, by_verifying, lost, -1);
-    AWAIT(proxy_requests(proxy, ZOO_MULTI_OP) == 1);
+    AWAIT(proxy_requests(proxy, ZOO_MULTI_OP) >= 1);
     ok(zkr_grant_verify(lost, SOON_MS)); /* that question was asked before */
     assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 2);
     assert_int_equal(waiter_join(&first), ZKR_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the harness share: a server, an admin client of it, and
+/* The tests of the harness share these: a server, an admin client of it, and
  * plain clients. */
 #pragma once
 

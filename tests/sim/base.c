@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the simulated world is made of: memory, choices, events, and pipes. */
+/* The simulated world is made of these: memory, choices, events, and pipes. */
 #include "base.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the simulated world is made of: memory, choices, events, fibers, and
+/* The simulated world is made of these: memory, choices, events, fibers, and
  * pipes. */
 #pragma once
 

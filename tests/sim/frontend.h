@@ -121,7 +121,7 @@ void server_hang_up(struct conn *c);
 void operate(enum zkr__zk_type type, enum zkr_create_mode mode,
              const char *path, const char *data);
 void operator_deletes(const char *path);
-/* What is in that directory and has this in its path. */
+/* It deletes all in that directory that has this in its path. */
 void operator_deletes_all(const char *dir_path, const char *part);
 
 /* The ensemble's side. */

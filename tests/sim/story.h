@@ -49,7 +49,7 @@ extern struct story {
     int time;        /* 0: the first */
 } story;
 
-/* What a program does before each telling, and after it, if anything. */
+/* A program may do something before each telling, and after it. */
 void story_begins(void) __attribute__((weak));
 void story_ends(void) __attribute__((weak));
 

@@ -8,7 +8,7 @@
 
 #include "client.h"
 
-/* What a listener was told: names of states, or REVOKE. */
+/* A listener was told these: names of states, or REVOKE. */
 struct heard {
     char events[256];
     enum zkr_loss loss; /* in the last event */

@@ -148,7 +148,7 @@ static const struct reading {
       { { "lock-0000000001", 0 }, { "0000000001", 0 } } },
 };
 
-/* What comes near to the grammar, in pieces. */
+/* Names that come near to the grammar are made of these. */
 static const char *const pieces[] = {
     "lock-", "__lock__", "__rlock__", "x-", "ex", "sh", "holder", "__READ__",
     "__WRIT__", "_c_" UUID "-", HEX, "-", "-", "0", "7", "0000000012",

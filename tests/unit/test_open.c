@@ -249,7 +249,7 @@ TEST(that_there_is_no_handle_is_told)
     connector_first = false;
 }
 
-/* What each server did in the last round of the client. */
+/* Each server did one of these in the last round of the client. */
 static atomic_uint round_of_all;
 
 WRAP(unsigned, zkr__zk_round, (struct zkr__zk * zk))
@@ -257,7 +257,7 @@ WRAP(unsigned, zkr__zk_round, (struct zkr__zk * zk))
     return atomic_load(&round_of_all);
 }
 
-static atomic_uint fault; /* what the client says last */
+static atomic_uint fault; /* the client tells it once */
 
 WRAP(void, zkr__zk_take_fault,
      (struct zkr__zk * zk, struct zkr__zk_fault *ret_fault))
