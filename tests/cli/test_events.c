@@ -170,6 +170,14 @@ static const struct row {
     { "a_lease_that_came_and_went_is_told",
       { "c3LY b2Y a1LXH | b2Y a1LXH: | b2Y a1LXH: | a1LXH d4LYH: "
         "gone b, acquired d" } },
+    /* Regression: that later lease was taken for the one that the claim waits
+     * for, as long as the claim was listed. When both had gone, one event told
+     * of two leases. */
+    { "a_lease_beside_a_claim_that_had_its_own_is_told",
+      { "c3LY b2Y a1LXH | d5LY b2Y a1LXH: acquired d | d5LY b2Y a1LXH: | "
+        "a1LXH: gone d, gone b",
+        "c3LY b2Y a1LXH | d5LY b2Y a1LXH: acquired d | d5LYH a1LXH: "
+        "gone b" } },
     /* The first of the queue may have had a permit meanwhile. */
     { "a_waiter_that_gives_up_has_left_the_queue",
       { "a1LXH c3LY b2Y d4X | a1LXH d4X: gone b",

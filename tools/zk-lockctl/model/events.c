@@ -84,10 +84,9 @@ static bool is_claim_of(const struct contender *c,
 }
 
 /* The lease that it had made before it had the permit; NULL: none. */
-static const struct contender *promised_to(const struct diff *d,
+static const struct contender *promised_to(const struct lock *lock,
                                            const struct contender *c)
 {
-    const struct lock *lock = &d->before->lock;
     size_t i = c->node->waits_for;
 
     return i < lock->count && contender_is_promised(&lock->items[i])
@@ -99,7 +98,7 @@ static const struct contender *promised_to(const struct diff *d,
  * one of its session is another's. */
 static bool has_moved_on(const struct diff *d, const struct contender *c)
 {
-    const struct contender *promised = promised_to(d, c);
+    const struct contender *promised = promised_to(&d->before->lock, c);
     const struct lock *lock = &d->after->lock;
     bool moved = false;
 
@@ -157,9 +156,25 @@ static bool is_lease_gone(const struct diff *d, const struct contender *old)
 {
     if (old == NULL)
         return false;
-    const struct contender *promised = promised_to(d, old);
+    const struct contender *promised = promised_to(&d->before->lock, old);
     return d->before->lease_gone[old - d->before->lock.items] ||
            (promised != NULL && find(d->new, d->after, promised) == NULL);
+}
+
+/* Of a claim whose lease has gone, a later lease of its session is not the one
+ * that it waits for: the queue was listed before it left. */
+static void look_for_leases(const struct diff *d)
+{
+    const struct lock *lock = &d->after->lock;
+
+    for (size_t i = 0; i < lock->count; i++) {
+        const struct contender *old = find(d->old, d->before, &lock->items[i]);
+        const struct contender *lease = promised_to(lock, &lock->items[i]);
+
+        d->after->lease_gone[i] = is_lease_gone(d, old);
+        if (d->after->lease_gone[i] && lease != NULL)
+            ((struct zkr_participant *)(uintptr_t)lease->node)->holds = true;
+    }
 }
 
 /* The request to give the lock back replaces the record of the owner in the
@@ -185,7 +200,6 @@ static void tell_present(const struct diff *d, size_t i)
     struct contender *c = &d->after->lock.items[i];
     const struct contender *old = find(d->old, d->before, c);
 
-    d->after->lease_gone[i] = is_lease_gone(d, old);
     remember_owner(c, old);
     if (contender_is_promised(c))
         return;
@@ -212,6 +226,7 @@ void events_between(const struct view *before, struct view *after, event_fn *fn,
     d.new = lock_names(&after->lock);
     free(after->lease_gone);
     after->lease_gone = enough(calloc(after->lock.count + 1, sizeof(bool)));
+    look_for_leases(&d);
     if (before != NULL)
         tell_all_gone(&d);
     for (size_t i = 0; i < after->lock.count; i++)
