@@ -127,8 +127,9 @@ TEST(deadlocks_are_told_from_each_other)
           .words = "deadlocks --confirm 20ms R",
           .out = "",
           .has = { "no deadlock among 2 locks" } },
-        { .make = "a z/lock-0000000000" OF("1", "9") "a z/lock-0000000001" OF(
-              "1", "9") "a y/lock-0000000001" OF("1", "7"),
+        { .make = "a w/lock-0000000000 me|a w/lock-0000000001 me|"
+                  "a z/lock-0000000000" OF("1", "9") "a z/lock-0000000001" OF(
+                      "1", "9") "a y/lock-0000000001" OF("1", "7"),
           .words = "deadlocks --confirm 20ms R",
           .code = 1,
           .out = "DEADLOCK 1 (confirmed, 2 owners, for AGE)\n"
@@ -143,7 +144,11 @@ TEST(deadlocks_are_told_from_each_other)
                  " h:1/9 p holds ROOT/z (<=AGE) waits for ROOT/z "
                  "(AGE, position 1)\n"
                  " waits shortest: h:1/9 p\n"
-                 " to resolve: zk-lockctl revoke ROOT/z\n" },
+                 " to resolve: zk-lockctl revoke ROOT/z\n",
+          .has = { "note: 1 possible deadlock, such as of me at " } },
+        { .words = "deadlocks --confirm 20ms --possible R",
+          .code = 1,
+          .has = { "DEADLOCK 3 (possible, 1 owner, " } },
         { .words = "deadlocks --confirm 20ms -o json R",
           .code = 1,
           .has = { "lockctl revoke ROOT/x\"", "lockctl revoke ROOT/z\"" } },
@@ -154,7 +159,7 @@ TEST(deadlocks_are_told_from_each_other)
                  "ends it\n"
                  "ROOT/z: deadlock: h:1/9 p waits for itself. Cure: zk-lockctl "
                  "deadlocks shows it and what ends it\n",
-          .has = { "3 locks, 2 findings\n" } },
+          .has = { "4 locks, 2 findings\n" } },
         { .words = NULL },
     };
     struct admin *b;
@@ -182,6 +187,9 @@ TEST(without_records_it_is_only_possible)
           .has = { "1 possible deadlock, such as of ",
                    "no deadlock among 2 locks" },
           .lacks = "DEADLOCK" },
+        { .words = "doctor --confirm 20ms --older 1ms R",
+          .code = 1,
+          .has = { "old-holder: 10.0.0.1", " 2 findings\n" } },
         { .words = "deadlocks --confirm 20ms --possible -o json R",
           .has = { "\"confirmed\": false", "\"cure\": null" } },
         { .words = NULL },

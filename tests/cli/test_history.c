@@ -165,8 +165,8 @@ static const struct row {
       "1+/l/#0;5=/l/#0:__REVOKE__;1-/l/#0",
       "1:/l/#0 1 1 3 released asked 2 by 5 | 1-3 known 1-3" },
     { "a_request_may_have_a_reason",
-      "1+/l/#0;5=/l/#0:__REVOKE__: why;6=/l/#0:__REVOKE__: no;1-/l/#0",
-      "1:/l/#0 1 1 4 released asked 2 by 5 because why | 1-4 known 1-4" },
+      "1+/l/#0;5=/l/#0:__REVOKE__: why;1=/l/#0:me;6=/l/#0:__REVOKE__: no;1-/l/#0",
+      "1:/l/#0 1 1 5 released asked 2 by 5 because why | 1-5 known 1-5" },
     /* Other data is what its owner says now, and the first request counts. */
     { "only_the_request_is_one",
       "1+/l/#0;5=/l/#0:__REVOKE__ ;5=/l/#0:__REVOKED_;6=/l/#0:__REVOKE__;"
@@ -243,8 +243,9 @@ static const struct row {
       "1+/l/#5;2+/l/#w9;2-/l/#w9",
       "2:/l/#w9 2 0 3 released; 1:/l/#5 1 1 0 there unsure | 1-3 known lacks" },
     { "who_holds_beside_the_queue_lets_others_hold",
-      "1+/l/holder;2+/l/#0;1-/l/holder",
-      "1:/l/holder 1 1 3 released unsure; 2:/l/#0 2 2 0 there | 1-3 known lacks" },
+      "1+/l/holder;2+/l/#r0;3+/l/#r1;1-/l/holder;1+/l/holder",
+      "1:/l/holder 1 1 4 released unsure; 3:/l/#r1 3 3 0 there; "
+      "2:/l/#r0 2 2 0 there; 1:/l/holder 5 5 0 there | 1-5 known lacks" },
     { "a_directory_named_locks_is_a_lock",
       "1+/locks/#0",
       "1:/locks/#0 1 1 0 there | 1-1 known 1-1" },
@@ -272,7 +273,7 @@ static const struct row {
       "2:/l/#8 1 2 0 there unsure | 1-2 known lacks" },
     /* The last node was made while the snapshot was written. */
     { "a_snapshot_tells_what_was_there_before",
-      "@80;*79 /l:16:0 /l/#7:17:1 /l/#8:80:2;2+/l/#8;1!/l/#7",
+      "@80;*79 /l:16:0 /l/holder:16:0 /l/#7:17:1 /l/#8:80:2;2+/l/#8;1!/l/#7",
       "1:/l/#7 17 80 81 closed seen 80 \"him\" before; "
       "2:/l/#8 80 81 0 there | 80-81 known 80-81" },
     { "a_later_snapshot_tells_what_was_there_before",
@@ -385,6 +386,8 @@ static const struct root_row {
       ";1+/app/b" POOL,
       "/app", "/a",
       "1:/a/b/#0 4 4 0 there; 1:/a/#0 1 1 0 there | 1-7 known 1-7" },
+    { "a_chroot_may_be_the_root", "1+/a/#0", "/", "/",
+      "1:/a/#0 1 1 0 there | 1-1 known 1-1" },
     { "a_longer_name_is_not_the_chroot", "1+/app/a/#0;1+/apple/#0", "/app", "/",
       "1:/a/#0 1 1 0 there | 1-2 known 1-2" },
     { "a_pool_is_seen", "1+/app/a" POOL ";1+/app/a/#0", "/app", "/a",
@@ -470,9 +473,10 @@ TEST(known_transactions_are_not_strange)
 {
     static const int32_t creates[] = { TXN_CREATE, TXN_CREATE2,
                                        TXN_CREATE_CONTAINER, TXN_CREATE_TTL };
-    static const int32_t others[] = { TXN_CREATE_SESSION, TXN_SET_ACL,
-                                      TXN_CHECK, TXN_DELETE,
-                                      TXN_DELETE_CONTAINER };
+    static const int32_t others[] = {
+        TXN_CREATE_SESSION, TXN_SET_ACL,          TXN_CHECK,
+        TXN_DELETE,         TXN_DELETE_CONTAINER, TXN_RECONFIG
+    };
 
     for (size_t i = 0; i < COUNT(creates); i++) {
         txn_begin(&out, 1, 1, creates[i]);
@@ -488,12 +492,13 @@ TEST(known_transactions_are_not_strange)
     for (size_t i = 0; i < COUNT(others); i++) {
         txn_begin(&out, 1, 1, others[i]);
         out_text(&out, textf("/l/lock-000000000%d", i == 4));
+        out_text(&out, "what of it is not missing");
         log_put(file, &out);
     }
     play();
     assert_said("0:/l/#0 1 1 9 gone by 1; 0:/l/#1 2 9 10 gone by 1; "
                 "0:/m/#0 5 5 0 there \"\"; 0:/l/#3 4 0 0 there; "
-                "0:/l/#2 3 10 0 there | 1-10 known 1-10",
+                "0:/l/#2 3 10 0 there | 1-11 known 1-11",
                 txn_names);
 }
 
@@ -570,14 +575,16 @@ TEST(a_compressed_snapshot_is_named_with_the_cause)
     assert_has(logs.notes.texts[1], "it is compressed");
 }
 
-/* The log of another server has what is missing here. */
+/* The log of another server has what is missing here. What was given by its
+ * name may have any. */
 TEST(logs_of_several_servers_are_one)
 {
     log_play(file, "1+/l/#0");
     log_end(file);
-    file = log_begin(in_dir("log.3"));
+    file = log_begin(in_dir("a copy"));
     log_play(file, "@3;1-/l/#0");
     log_end(file);
+    assert_int_equal(txnlogs_add(&logs, in_dir("a copy")), 0);
     assert_int_equal(mkdir(in_dir("other"), 0700), 0);
     assert_int_equal(mkdir(in_dir("other/version-2"), 0700), 0);
     file = log_begin(in_dir("other/version-2/log.1"));
@@ -626,5 +633,8 @@ TEST(other_files_are_refused)
     assert_has(lockctl_failure()->message,
                "nor has its version-2 (--from takes the "
                "dataLogDir or dataDir of zoo.cfg)");
-    log_end(file);
+    log_end(file); /* a server has made no transaction yet */
+    assert_int_equal(txnlogs_add(&logs, dir), 0);
+    assert_int_equal(txnlogs_play(&logs, &(struct player){ .txn = NULL }),
+                     EX_NOINPUT);
 }

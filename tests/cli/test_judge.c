@@ -152,8 +152,7 @@ static const struct row doctor_rows[] = {
       "session 0x2 (asked to release) holds it; its node is 0.1s old, 1 "
       "waiting -> it was asked already: stop that program, then: zk-lockctl "
       "break --token 6 @w\n" },
-    { "of no session", "#0 0 5 1 me|#1 2 6 1 you|#2 0 7 1 they|#3 0 0 !", 0,
-      NULL,
+    { "of no session", "#0 0 5 1 me|#1 2 6 1 you|#2 0 7 1 they|#3 0 0 !", 0, "",
       "persistent-contender #0 5: #0 holds, but it belongs to no session: no "
       "server will ever remove it -> see that nobody uses it, then remove it: "
       "zk-lockctl break --token 5 @w\npersistent-contender #2 7: #2 stands in "
@@ -175,9 +174,9 @@ static const struct row doctor_rows[] = {
       "and its client is connected to no server; 1 waiting -> its node goes "
       "when its session has timed out; where that is too long, see that the "
       "program is dead, then: zk-lockctl break --token 7 @w\n" },
-    { "a holder without a client", "#0 1 5 1 one", 0, "",
-      "absent-holder #0 5: one holds it, and its client is connected to no "
-      "server; 0 waiting -> its node goes when its session has timed out; "
+    { "a holder without a client", "#0 1 5 1 @l", 0, "",
+      "absent-holder #0 5: h:11/7 p (l) holds it, and its client is connected "
+      "to no server; 0 waiting -> its node goes when its session has timed out; "
       "where that is too long, see that the program is dead, then: zk-lockctl "
       "break --token 5 @w\n" },
     { "a server did not answer", "#0 1 5 1 one|#1 2 6 1 two", 0, SILENT, "" },
@@ -229,8 +228,8 @@ static const struct row lock_rows[] = {
       "mutex other held 1 held, 2 wait 300" },
     { "shared", "#r0 1 5 1 one|#r1 2 6 1 two|#w2 3 7 9 three", 0, NULL,
       "rw curator shared 2 held, 1 wait 9" },
-    { "held for long", "#r0 1 5 2 one|#r1 2 6 9 two|#w2 3 7 90 three", 9, NULL,
-      "rw curator shared 2 held, 1 wait 90" },
+    { "held for long", "#r0 1 5 2 one|#r1 2 6 9 two|#r2 4 8 5 four|#w3 3 7 90 "
+      "three", 9, NULL, "rw curator shared 3 held, 1 wait 90" },
     { "written", "#w0 1 5 1 one|#r1 2 6 1 two", 0, NULL,
       "rw curator held 1 held, 1 wait 1" },
     { "older than our clock", "#0 1 5 1 one|#1 2 6 -5 two", 0, NULL,
@@ -242,6 +241,9 @@ static const struct row lock_rows[] = {
       "mutex ? held 1 held, 2 wait 1" },
     { "of one that was not read", "#c0 1 5 1 one|#c1 0 0 0", 0, NULL,
       "mutex curator held 1 held, 1 wait" },
+    { "of another client that was not read",
+      "#c0 1 5 1 one|x-1-0000000001 0 0 0", 0, NULL,
+      "mixed mixed held 1 held, 1 wait" },
     { "a lease that is promised",
       "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#e1 2 7 1 two|#q1 2 6 3 two|#q2 "
       "3 8 1 three", 0, NULL, "semaphore other shared 1 held, 2 wait 3" },
@@ -275,6 +277,8 @@ TEST_ROWS(lock_is, lock_rows, row)
         say(" %zu of a pool", lock.pool);
     assert_said(row->said, words);
     assert_true(lock.holder == NULL || lock.holder == &lock.items[0]);
+    assert_int_equal(lock.held_ms,
+                     lock.holder == NULL ? -1 : lock.items[0].age_ms);
     if (row->ask > 0)
         assert_int_equal(lock.longest_hold_ms, row->ask);
 }
@@ -356,8 +360,8 @@ static const struct row break_rows[] = {
       "session 0x3, token 7\n" MAY_LIVE NODE_ONLY "  its client, if it lives, "
       "is told that its claim was deleted, and may enter the queue again\n  2 "
       "waiting, it among them\n" },
-    { "a waiter of no session", "#0 1 5 1 one|#1 0 6 1 two", 6, NULL,
-      "it is a waiter that is removed, not a holder: two at position 1 of the "
+    { "a waiter of no session", "#0 1 5 1 one|#1 0 6 1", 6, NULL,
+      "it is a waiter that is removed, not a holder: ? at position 1 of the "
       "queue of /a b, node #1\n" ENSEMBLE "  dialect other, for <=0.0s, "
       "session 0x0, token 6\n  its node belongs to no session: it stays until "
       "somebody deletes it\n" NODE_ONLY "  1 waiting, it among them\n" },
@@ -385,8 +389,9 @@ TEST_ROWS(break_says, break_rows, row)
 TEST(a_clock_is_wrong_by_ten_seconds)
 {
     struct zkr_participant node = { .session_id = 1 };
-    struct contender item = { .node = &node };
-    struct lock one = { .items = &item, .count = 1, .at_ms = NOW };
+    struct zkr_participant old = { .session_id = 1 };
+    struct contender items[] = { { .node = &node }, { .node = &old } };
+    struct lock one = { .items = items, .count = 2, .at_ms = NOW };
     const struct scan scan = { .locks = &one, .count = 1, .at_ms = NOW };
     struct client me = { .session_id = 1 };
     const struct servers all = { .items = &me, .count = 1 };
@@ -396,8 +401,10 @@ TEST(a_clock_is_wrong_by_ten_seconds)
         int64_t skew = late == 10000 ? late : 0;
 
         node.since_ms = NOW + late;
-        assert_int_equal(doctor_skew_ms(&scan, NULL, &opts), skew);
+        me.since_ms = late < 10000 ? 0 : NOW - 50; /* 0: it is not told */
+        assert_int_equal(doctor_skew_ms(&scan, &all, &opts), skew);
         node.since_ms = 0;
+        assert_int_equal(doctor_skew_ms(&scan, &all, &opts), 0);
         me.since_ms = NOW + late;
         assert_int_equal(doctor_skew_ms(&scan, &all, &opts), skew);
         me.since_ms = NOW - 50 - late;
@@ -502,10 +509,8 @@ TEST_WITH(answers_may_be_cut_anywhere, know_nobody, teardown)
         " /10.1.2.3:49160[1](queued=0,sid=0x10,lop=PING,to=4000,x)\n";
 
     for (size_t size = 0; size < sizeof(text); size++) {
-        char *copy = malloc(size + 1);
+        char *copy = malloc(size > 0 ? size : 1);
 
-        assert_non_null(copy);
-        copy = realloc(copy, size > 0 ? size : 1);
         assert_non_null(copy);
         (void)memcpy(copy, text, size);
         servers_read(servers, "x", copy, size);

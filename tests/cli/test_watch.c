@@ -240,8 +240,10 @@ TEST(nodes_that_come_and_go_meanwhile_are_counted)
     end(SIGTERM);
     assert_in_range(text_count(cli_said(&c), "waiting for it"), 4, 12);
     assert_string_equal(
-        jq(c.output, "-n -R '[inputs | fromjson? | select(.event == \"resync\")"
-                     " | .last_look < .at] | all'"),
+        jq(c.output,
+           "-n -R '[inputs | fromjson? | select(.event == \"resync\")]"
+           " | all(.last_look < .at) and (map(.last_look) | . == "
+           "unique)'"),
         "true");
 }
 
@@ -342,6 +344,24 @@ TEST(a_directory_that_goes_with_what_was_in_it_is_told)
         cli_wait_said(&c, cases[i][1]);
         end(SIGTERM);
     }
+}
+
+/* While a change makes it pause, the directory is deleted and made again: the
+ * next list is of another one, and no answer told of the deletion. */
+TEST(another_directory_of_that_name_is_told)
+{
+    make_below(path, "x-lock-0000000000");
+    make_below(path, "y-lock-0000000001");
+    START_WATCH(server_hosts(the_server), "--interval", "3s", "-o", "jsonl",
+                path);
+    cli_wait_said(&c, "\"event\":\"waiting\"");
+    make_below(path, "z-lock-0000000002");
+    assert_int_equal(admin_delete_tree(admin, path), 0);
+    make_below(path, "x-lock-0000000000");
+    make_below(path, "y-lock-0000000001");
+    cli_wait_said_often(&c, "\"event\":\"queued\"", 2);
+    assert_has(cli_said(&c), "\"missed\":null");
+    end(SIGTERM);
 }
 
 /* --- faults --- */

@@ -154,15 +154,13 @@ static void tell_all_gone(const struct diff *d)
  * session is not the one that it has led to. */
 static bool is_lease_gone(const struct diff *d, const struct contender *old)
 {
-    if (old == NULL)
-        return false;
     const struct contender *promised = promised_to(&d->before->lock, old);
+
     return d->before->lease_gone[old - d->before->lock.items] ||
            (promised != NULL && find(d->new, d->after, promised) == NULL);
 }
 
-/* Of a claim whose lease has gone, a later lease of its session is not the one
- * that it waits for: the queue was listed before it left. */
+/* Nor does it wait for that other one, which has its permit. */
 static void look_for_leases(const struct diff *d)
 {
     const struct lock *lock = &d->after->lock;
@@ -171,7 +169,7 @@ static void look_for_leases(const struct diff *d)
         const struct contender *old = find(d->old, d->before, &lock->items[i]);
         const struct contender *lease = promised_to(lock, &lock->items[i]);
 
-        d->after->lease_gone[i] = is_lease_gone(d, old);
+        d->after->lease_gone[i] = old != NULL && is_lease_gone(d, old);
         if (d->after->lease_gone[i] && lease != NULL)
             ((struct zkr_participant *)(uintptr_t)lease->node)->holds = true;
     }
