@@ -234,8 +234,8 @@ static const struct row {
       "1.1x@0>1.1x@1 2.1x@1>2.1x@0 | 3.1x@2>3.1x@3 4.1x@3>4.1x@2" },
     { "other_threads_of_a_session_are_others", "1.1x 2.1x | 2.2x 1.2x", "" },
     { "what_else_a_session_has_is_of_other_owners",
-      "1.1x 2.1x | 2.1x 1.1x | 3.1x 1.2x 9.1x<1",
-      "1.1x@0>1.1x@1 2.1x@1>2.1x@0" },
+      "1.2x 2.1x | 2.1x 1.2x | 3.1x 1.1x 9.2x<1",
+      "1.2x@0>1.2x@1 2.1x@1>2.1x@0" },
     { "without_a_record_it_is_possible", "1.0x 2.1x | 2.1x 1.0x",
       "? 1.0x@0>1.0x@1 2.1x@1>2.1x@0" },
 
