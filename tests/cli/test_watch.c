@@ -346,19 +346,22 @@ TEST(a_directory_that_goes_with_what_was_in_it_is_told)
     }
 }
 
-/* While a change makes it pause, the directory is deleted and made again: the
- * next list is of another one, and no answer told of the deletion. */
+/* While it is stopped, a change uses up its watch, and then the directory is
+ * deleted and made again: no answer tells of that but the next list. */
 TEST(another_directory_of_that_name_is_told)
 {
     make_below(path, "x-lock-0000000000");
     make_below(path, "y-lock-0000000001");
-    START_WATCH(server_hosts(the_server), "--interval", "3s", "-o", "jsonl",
+    START_WATCH(server_hosts(the_server), "--interval", "20ms", "-o", "jsonl",
                 path);
     cli_wait_said(&c, "\"event\":\"waiting\"");
+    assert_int_equal(kill(c.pid, SIGSTOP), 0);
+    wait_process_state(c.pid, 'T');
     make_below(path, "z-lock-0000000002");
     assert_int_equal(admin_delete_tree(admin, path), 0);
     make_below(path, "x-lock-0000000000");
     make_below(path, "y-lock-0000000001");
+    assert_int_equal(kill(c.pid, SIGCONT), 0);
     cli_wait_said_often(&c, "\"event\":\"queued\"", 2);
     assert_has(cli_said(&c), "\"missed\":null");
     end(SIGTERM);
