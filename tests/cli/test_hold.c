@@ -123,7 +123,7 @@ TEST_ROWS(the_end_of_the_wait_is_the_end_of_the_claim, shells, shell)
     assert_int_not_equal(cli_end(&cli), 0);
     assert_lacks(cli_said(&cli), "started");
     wait_children(path, 1);
-    start("eval \"$($H -w 2m $P)\"; exit");
+    start("trap '' HUP; eval \"$($H -w 2m $P)\"; exit");
     wait_children(path, 2);
     assert_int_equal(cli_kill(&cli, SIGKILL), 128 + SIGKILL);
     wait_children(path, 1);
@@ -255,6 +255,16 @@ TEST(silent_servers_are_a_loss)
     server_resume(the_server);
     assert_lacks(cli_said(&cli), "the lease ends in");
     (void)cli_end(&cli);
+}
+
+/* Regression: release said "zk-lockctl: ", and nothing behind it. */
+TEST(a_refused_release_is_said)
+{
+    start_held(HOLD "echo held; read -r x; $L release; echo release $?");
+    look_permit(path, ZOO_PERM_READ);
+    assert_int_equal(write(cli.in, "\n", 1), 1);
+    cli_wait_said(&cli, "release 75\n");
+    assert_end(&cli, 0, "Z: mutex '/", "ZNOAUTH: not permitted");
 }
 
 /* Regression: much later release said that the servers "do not answer". */

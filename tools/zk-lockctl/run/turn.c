@@ -191,7 +191,8 @@ static bool give_back(struct run *run)
                        "may stay taken for the session timeout, %u ms",
                        zkr_session_timeout_ms(run->ctl->session));
     } else if (rc != ZKR_OK && rc != ZKR_ELOST) {
-        (void)lockctl_fail_zkr(rc);
+        (void)run_tell(run, EX_TEMPFAIL, "%s%s", zkr_error_detail(),
+                       rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
     }
     return rc == ZKR_OK || rc == ZKR_ELOST;
 }
