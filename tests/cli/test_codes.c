@@ -69,6 +69,7 @@ static void make_uses(void)
         "pool/" HEX,
         "party/" HEX "__party__",
         "c/x-1-0000000001",
+        "ruby/ex0000000001",
         "mutex/_c_" UUID "-lock-0000000001",
         "kazoo/" HEX "__lock__0000000001",
         "broken/" HEX "__lock__0000000002",

@@ -117,6 +117,7 @@ TEST(the_key_ends_a_script_that_waits)
     assert_lacks(tmux_screen(), "the end");
 }
 
+/* Also one that was stopped meanwhile. */
 TEST(a_waiter_is_told_of_another_holder)
 {
     struct cli second;
@@ -126,6 +127,9 @@ TEST(a_waiter_is_told_of_another_holder)
     wait_children(path, 2);
     tmux_line("'%s' run -w 1m '%s' echo do''ne", LOCKCTL, path);
     tmux_wait("\"the first\"");
+    tmux_key("C-z");
+    tmux_wait("Stopped");
+    tmux_line("fg");
     assert_int_equal(cli_end(&cli), 0);
     tmux_wait("\"the second\"");
     assert_int_equal(cli_end(&second), 0);

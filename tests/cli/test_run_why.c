@@ -22,9 +22,12 @@ static const struct {
     { "one of four bytes", "\xf0\x9f\x98\x80", "", "\xf0\x9f\x98\x80" },
     { "no format", "\"\\%s", "", "\"\\%s" },
     { "lines", "release 42\n\nfixes:\t7", "", "release 42  fixes: 7" },
-    { "control characters", "a\x7f\xc2\x85\x62", "", "a  b" },
+    { "control characters", "a\x7f\xc2\x9f \xc2\xa0", "", "a   \xc2\xa0" },
     { "bytes of no text", "caf\xe9 \xed\xa0\x80 \xc0\xaf", "", "caf? ??? ??" },
-    { "no characters", "\xee\x80\x80\xef\xbf\xbf", "", "??" },
+    { "no characters", "\xee\x80\x80\xef\xa3\xbf\xef\xbf\xb0\xef\xbf\xbf", "",
+      "????" },
+    { "their neighbours", "\xed\x9f\xbf\xef\xa4\x80\xef\xbf\xaf", "",
+      "\xed\x9f\xbf\xef\xa4\x80\xef\xbf\xaf" },
     { "an end", "nightly", " (4711)", "nightly (4711)" },
 };
 
