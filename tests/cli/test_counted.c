@@ -28,6 +28,7 @@ static size_t faulty_piece;
 /* The credentials of the last session that was opened, as "scheme auth"; ""
  * when none was. */
 static char faulty_auth[2048];
+static struct zkr_session_opts faulty_opts; /* the others of it */
 /* The memory that held them, or NULL once it has been wiped. */
 static const void *faulty_auth_at;
 
@@ -157,6 +158,7 @@ int faulty_session_open(const char *hosts, const struct zkr_session_opts *opts,
                    opts->auth_scheme == NULL ? "" : opts->auth_scheme,
                    opts->auth == NULL ? "" : opts->auth);
     faulty_auth_at = opts->auth_scheme;
+    faulty_opts = *opts;
     *ret_session = NULL;
     fn(ZKR_OK, user);
     return ZKR_OK;
@@ -200,8 +202,14 @@ static void connect_with_auth(void)
     faulty_auth[0] = '\0';
     int code = lockctl_connect(&ctl);
     assert_null(faulty_auth_at); /* the password does not stay */
-    if (faulty_auth[0] != '\0')
+    if (faulty_auth[0] != '\0') {
         assert_string_equal(faulty_auth, expected == NULL ? "" : expected);
+        assert_int_equal(faulty_opts.reply_timeout_ms, ctl.timeout_ms);
+        assert_int_equal(faulty_opts.connect_timeout_ms, ctl.timeout_ms);
+        assert_int_equal(faulty_opts.session_timeout_ms,
+                         ctl.timeout_ms == 1800 ? 1000 : 10000);
+        assert_int_equal(faulty_opts.flags, ZKR_SESSION_NO_LEASE);
+    }
     if (expected != NULL && !has_failed)
         assert_int_equal(code, 0);
     if (expected == NULL)
@@ -214,13 +222,14 @@ TEST(credentials_are_read_whole_or_not_used)
 {
     static const char good[] = "digest:someone:secret:with:colons\r\nmore\n";
 
-    ctl = (struct lockctl){ .timeout_ms = 1000 };
+    ctl = (struct lockctl){ .session = NULL };
     ctl.settings[SETTING_SERVERS] = "127.0.0.1:1";
     ctl.settings[SETTING_AUTH_FILE] = file_in("auth");
     ctl.settings[SETTING_SASL_PASSWORD_FILE] = file_in("password");
     write_file(file_in("password"), "other", 5);
     expected = "digest someone:secret:with:colons";
     for (faulty_piece = 0; faulty_piece < 8; faulty_piece += 7) {
+        ctl.timeout_ms = faulty_piece == 0 ? 1800 : 60000;
         write_file(ctl.settings[SETTING_AUTH_FILE], good, strlen(good));
         assert_true(faulty_each(connect_with_auth) > 4);
     }
