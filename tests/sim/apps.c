@@ -107,8 +107,8 @@ static bool ask_async(struct thread *t, struct async *a, bool shared)
 
     a->thread = t;
     a->attempt = user_asks(t, shared, timeout_ms);
-    int rc = user_acquire_async(t, shared, timeout_ms, on_async, a,
-                                &a->asked.request);
+    int rc = zkr_lockable_acquire_async(t->lock, TO(shared), timeout_ms,
+                                        on_async, a, &a->asked.request);
     if (rc == ZKR_OK)
         return true;
     oracle_told(a->attempt, rc, NULL);
@@ -125,7 +125,7 @@ static void async_round(struct thread *t)
     if (choose(3) == 0) {
         user_pauses(7);
         if (choose(3) == 0)
-            user_cancel(t);
+            (void)zkr_lockable_cancel(t->lock);
         else
             (void)zkr_request_cancel(a->asked.request);
     }
@@ -181,7 +181,7 @@ static void burst_round(struct thread *t)
     if (one_in(4) && (a = &all[choose(count)])->asked.request != NULL)
         (void)zkr_request_cancel(a->asked.request);
     if (one_in(16))
-        user_cancel(t);
+        (void)zkr_lockable_cancel(t->lock);
     while ((a = user_awaits_one(t, all, sizeof(*all), count)) != NULL) {
         if (a->grant != NULL && choose(2) == 0)
             user_gives_back(t, a->attempt, a->grant);

@@ -83,50 +83,31 @@ void choices_begin(struct choices *to, const uint32_t *from, size_t count,
     noise_state = ~seed;
 }
 
-static uint32_t note(uint32_t made)
+/* As the script says, or else as drawn; and written down. */
+static uint32_t make(uint32_t n, uint64_t drawn)
 {
+    uint32_t made = (uint32_t)drawn;
+
+    if (script != NULL)
+        made = record->count < script_count ? script[record->count] % n : 0;
     if (record->count < CHOICES_MAX)
         record->made[record->count++] = made;
     return made;
 }
 
-static bool from_script(uint32_t n, uint32_t *ret_made)
-{
-    if (script == NULL)
-        return false;
-    *ret_made = record->count < script_count ? script[record->count] % n : 0;
-    return true;
-}
-
 uint32_t choose(uint32_t n)
 {
-    uint32_t made;
-
-    if (n <= 1)
-        return 0;
-    if (!from_script(n, &made))
-        made = (uint32_t)(next(&state) % n);
-    return note(made);
+    return n <= 1 ? 0 : make(n, next(&state) % n);
 }
 
 bool one_in(uint32_t n)
 {
-    uint32_t made;
-
-    if (!from_script(2, &made))
-        made = next(&state) % n == 0;
-    return note(made) != 0;
+    return make(2, next(&state) % n == 0) != 0;
 }
 
 uint32_t mostly_first(uint32_t n)
 {
-    uint32_t made;
-
-    if (n <= 1)
-        return 0;
-    if (!from_script(n, &made))
-        made = next(&state) % 8 == 0 ? (uint32_t)(next(&state) % n) : 0;
-    return note(made);
+    return n <= 1 ? 0 : make(n, next(&state) % 8 == 0 ? next(&state) % n : 0);
 }
 
 uint64_t noise(void)

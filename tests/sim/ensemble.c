@@ -6,28 +6,6 @@
 OF_SCHEDULE struct ensemble ensemble;
 struct txn ensemble_log[LOG_MAX];
 
-static void on_message(void *owner, const struct message *m);
-
-void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
-{
-    ensemble_log[0] = (struct txn){ .kind = TXN_ERROR };
-    ensemble.places = REPLICAS;
-    ensemble.tick = tick;
-    ensemble.sync_limit = sync_limit;
-    ensemble.gap = gap;
-    ensemble.leader = NO_REPLICA;
-    for (int a = 0; a < PLACES; a++) {
-        ensemble.replicas[a].role = a == OBSERVER ? DOWN : LOOKING;
-        for (int b = 0; b < PLACES; b++) {
-            struct link *link = &ensemble.links[a][b];
-
-            *link =
-                (struct link){ a, b, { .deliver = on_message, .owner = link } };
-        }
-    }
-    members_elect();
-}
-
 void ensemble_observe(void)
 {
     ensemble.places = PLACES;
@@ -133,13 +111,6 @@ void leader_commit(void)
     answer_syncs();
 }
 
-static void append(struct sync **list, struct request *r, int64_t version)
-{
-    struct sync *s = ARENA_NEW(struct sync, .request = r, .version = version);
-
-    APPEND(*list, s, next);
-}
-
 static void revalidate_at_leader(struct request *r)
 {
     struct session *s = &ensemble.sessions[r->session];
@@ -164,7 +135,8 @@ static void at_leader(struct request *r)
     } else if (r->replica == ensemble.leader) {
         server_agreed(r);
     } else {
-        append(&ensemble.syncs, r, ensemble.log_len);
+        APPEND(ensemble.syncs,
+               ARENA_NEW(struct sync, NULL, r, ensemble.log_len), next);
         answer_syncs();
     }
 }
@@ -187,7 +159,8 @@ static void at_deserted_leader(int number, struct request *r)
         if (r->replica == number || (!me->proposes && me->late == 0))
             answer(number, SYNCED, r);
         else if (!me->proposes)
-            append(&ensemble.late_syncs, r, me->late);
+            APPEND(ensemble.late_syncs,
+                   ARENA_NEW(struct sync, NULL, r, me->late), next);
     } else {
         me->proposes = true;
     }
@@ -313,4 +286,24 @@ static void on_message(void *owner, const struct message *m)
     else if (link->from == ensemble.leader &&
              ensemble.replicas[link->to].role == FOLLOWING)
         follower_on_message(link->to, m);
+}
+
+void ensemble_reset(int64_t tick, int64_t sync_limit, int64_t gap)
+{
+    ensemble_log[0] = (struct txn){ .kind = TXN_ERROR };
+    ensemble.places = REPLICAS;
+    ensemble.tick = tick;
+    ensemble.sync_limit = sync_limit;
+    ensemble.gap = gap;
+    ensemble.leader = NO_REPLICA;
+    for (int a = 0; a < PLACES; a++) {
+        ensemble.replicas[a].role = a == OBSERVER ? DOWN : LOOKING;
+        for (int b = 0; b < PLACES; b++) {
+            struct link *link = &ensemble.links[a][b];
+
+            *link =
+                (struct link){ a, b, { .deliver = on_message, .owner = link } };
+        }
+    }
+    members_elect();
 }

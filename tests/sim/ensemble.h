@@ -68,7 +68,7 @@ bool tree_has(const struct node *n, int64_t version);
 /* The same for a replica, which may have kept it. */
 bool tree_shows(const struct node *n, int replica, int64_t version);
 struct node *tree_find_shown(const char *path, int replica, int64_t version);
-size_t tree_count_children(const struct node *n, int64_t version);
+size_t tree_count_children(const struct node *n, int64_t version); /* or NULL */
 const struct node_data *tree_data(const struct node *n, int64_t version);
 
 struct node *tree_create(struct node *parent, const char *path, int64_t version,

@@ -104,7 +104,9 @@ static void kill_session(void)
 
 #define TURNS_PATH WORLD_PATH "/locks"
 
-const char *world_lock_dir(void)
+/* The directory of the lock; one of the two of a semaphore, or of those of
+ * several locks. */
+static const char *lock_dir(void)
 {
     if (world.recipe == MULTI)
         return world_paths[choose(WORLD_PATHS)];
@@ -116,14 +118,12 @@ const char *world_lock_dir(void)
 static struct node *some_node(const char *path)
 {
     const struct node *dir = tree_find(path, ensemble.committed);
+    size_t count = tree_count_children(dir, ensemble.committed);
     struct node *n;
 
-    uint32_t count =
-        dir == NULL ? 0
-                    : (uint32_t)tree_count_children(dir, ensemble.committed);
     if (count == 0)
         return NULL;
-    count = choose(count);
+    count = choose((uint32_t)count);
     for (n = dir->children; n != NULL; n = n->next_sibling) {
         if (is_there(n) && count-- == 0)
             break;
@@ -133,13 +133,13 @@ static struct node *some_node(const char *path)
 
 struct node *world_lock_node(void)
 {
-    return some_node(world_lock_dir());
+    return some_node(lock_dir());
 }
 
 /* Operators come to the double barrier, too, as soon as there is one. */
 static const char *some_dir(void)
 {
-    return gathers_at_both() && choose(2) == 1 ? DOUBLE_PATH : world_lock_dir();
+    return gathers_at_both() && choose(2) == 1 ? DOUBLE_PATH : lock_dir();
 }
 
 static void delete_node(void)
@@ -205,7 +205,7 @@ static void on_strangers_go(void *arg, uint64_t tag)
 static void remake_directory(void)
 {
     const char *where = world.recipe == SEMAPHORE ? TURNS_PATH
-                        : world.recipe == MULTI   ? world_lock_dir()
+                        : world.recipe == MULTI   ? lock_dir()
                                                   : WORLD_PATH;
     const struct node *dir = tree_find(where, ensemble.committed);
     uint32_t before = dir == NULL ? 0 : (uint32_t)dir->cversion;

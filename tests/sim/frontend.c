@@ -13,36 +13,6 @@ static OF_SCHEDULE int64_t far;
 OF_SCHEDULE struct nerves nerves;
 OF_SCHEDULE struct fates fates;
 
-static void answer(struct conn *c, struct request *r);
-
-/* A server keeps the requests of a session in order, also those of its earlier
- * connections (CommitProcessor, pendingRequests). */
-static bool earlier_ones_wait(const struct conn *c)
-{
-    for (const struct conn *o = c->next; o != NULL; o = o->next) {
-        if (o->session != c->session || o->replica != c->replica)
-            continue;
-        for (const struct request *r = o->first; r != NULL; r = r->next) {
-            if (!r->agreed)
-                return true;
-        }
-    }
-    return false;
-}
-
-/* Answers go out in order; a request of this session that is not agreed on
- * delays those after it. */
-static void advance(struct conn *c)
-{
-    while (c->server_open && c->welcome && c->first != NULL &&
-           c->first->agreed && !earlier_ones_wait(c)) {
-        struct request *r = c->first;
-
-        c->first = r->next;
-        answer(c, r);
-    }
-}
-
 /* In some cases earlier messages are lost, too: the kernel of the client drops
  * what has not been read. */
 static void reset_conn(struct conn *c)
@@ -105,19 +75,16 @@ static int64_t changed_below(const struct node *parent, int64_t version)
 /* Sends the changes since the client's last read. */
 static void watch_again(struct conn *c, struct request *r)
 {
+    int64_t version = ensemble.replicas[c->replica].applied;
+
     for (const struct watched *w = r->watched; w != NULL; w = w->next) {
-        const struct node *n = tree_find_shown(
-            w->path, c->replica, ensemble.replicas[c->replica].applied);
+        const struct node *n = tree_find_shown(w->path, c->replica, version);
         int64_t changed = n == NULL ? 0 : n->created;
 
-        if (n != NULL && w->children) {
-            changed = changed_below(n, ensemble.replicas[c->replica].applied);
-        } else if (n != NULL) {
-            int64_t set =
-                tree_data(n, ensemble.replicas[c->replica].applied)->version;
-
-            changed = set > changed ? set : changed;
-        }
+        if (n != NULL && w->children)
+            changed = changed_below(n, version);
+        else if (n != NULL && tree_data(n, version)->version > changed)
+            changed = tree_data(n, version)->version;
         watch(c, w->path, w->missing, w->children);
         if (w->missing && n != NULL)
             tell(c, w->path, NODE_CREATED);
@@ -201,6 +168,34 @@ static void answer(struct conn *c, struct request *r)
         c->server_open = false;
         c->watched = NULL;
         pipe_send(&c->down, TO_CLIENT_RESET, 0, NULL);
+    }
+}
+
+/* A server keeps the requests of a session in order, also those of its earlier
+ * connections (CommitProcessor, pendingRequests). */
+static bool earlier_ones_wait(const struct conn *c)
+{
+    for (const struct conn *o = c->next; o != NULL; o = o->next) {
+        if (o->session != c->session || o->replica != c->replica)
+            continue;
+        for (const struct request *r = o->first; r != NULL; r = r->next) {
+            if (!r->agreed)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Answers go out in order; a request of this session that is not agreed on
+ * delays those after it. */
+static void advance(struct conn *c)
+{
+    while (c->server_open && c->welcome && c->first != NULL &&
+           c->first->agreed && !earlier_ones_wait(c)) {
+        struct request *r = c->first;
+
+        c->first = r->next;
+        answer(c, r);
     }
 }
 

@@ -42,28 +42,25 @@ static int make_lock(struct thread *t, void **lock)
                              [MULTI] = zkr_reentrant_mutex_new };
     zkr_session *s = t->process->session;
     const char *path = process_sees(t->process, t->path);
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
-    struct zkr_leader_opts leader_opts = ZKR_LEADER_OPTS_INIT;
 
-    if (t->recipe == LATCH) {
-        leader_opts.flags = t->flags;
-        if (t->flags != 0) {
-            leader_opts.id = "who leads";
-            leader_opts.id_size = 9;
-        }
-        return zkr_leader_new(s, path, &leader_opts, on_leader_event,
+    if (t->recipe == LATCH)
+        return zkr_leader_new(s, path,
+                              OPTS(leader, .flags = t->flags,
+                                   .id = t->flags != 0 ? "who leads" : NULL,
+                                   .id_size = t->flags != 0 ? 9 : 0),
+                              on_leader_event,
                               arena_new(sizeof(struct told_leader)),
                               (zkr_leader **)lock);
-    }
-    opts.flags = t->flags;
     if (t->recipe == SEMAPHORE)
-        return zkr_semaphore_new(s, path, world.limit, &opts,
+        return zkr_semaphore_new(s, path, world.limit,
+                                 OPTS(lockable, .flags = t->flags),
                                  (zkr_semaphore **)lock);
-    opts.retain_ms = t->process->stays.ms;
-    opts.retain_max = t->process->stays.max;
-    if (t->flags != 0)
-        opts.label = "to see what happens";
-    return makers[t->recipe](s, path, &opts, (zkr_lockable **)lock);
+    return makers[t->recipe](
+        s, path,
+        OPTS(lockable, .flags = t->flags, .retain_ms = t->process->stays.ms,
+             .retain_max = t->process->stays.max,
+             .label = t->flags != 0 ? "to see what happens" : NULL),
+        (zkr_lockable **)lock);
 }
 
 static void free_lock(const struct thread *t, void *lock)
@@ -119,14 +116,6 @@ void user_yields(const struct thread *t)
         (void)zkr_lockable_give_back(t->lock);
 }
 
-void user_cancel(struct thread *t)
-{
-    if (t->recipe == LATCH)
-        (void)zkr_leader_leave_async(t->lock);
-    else
-        (void)zkr_lockable_cancel(t->lock);
-}
-
 /* Where there is no lease, nobody is ever sure to lead: then the grant is taken
  * as it is, as an acquire does. */
 static int wait_to_lead(zkr_leader *leader, int64_t timeout_ms,
@@ -143,34 +132,15 @@ static int wait_to_lead(zkr_leader *leader, int64_t timeout_ms,
     return rc == ZKR_OK ? ZKR_ELOST : rc;
 }
 
-static struct zkr_acquire_opts to(bool shared)
-{
-    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
-
-    opts.mode = shared ? ZKR_SHARED : ZKR_EXCLUSIVE;
-    return opts;
-}
-
 int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
                  zkr_grant **grant)
 {
-    const struct zkr_acquire_opts how = to(shared);
-
     if (t->recipe != LATCH)
-        return zkr_lockable_acquire(t->lock, &how, timeout_ms, grant);
+        return zkr_lockable_acquire(t->lock, TO(shared), timeout_ms, grant);
     int rc = zkr_leader_campaign(t->lock);
     if (rc == ZKR_OK)
         rc = wait_to_lead(t->lock, timeout_ms, grant);
     if (rc != ZKR_OK) /* nobody leads whom the oracle does not know of */
         (void)zkr_leader_leave_async(t->lock);
     return rc;
-}
-
-int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
-                       zkr_acquire_fn fn, void *user, zkr_request **request)
-{
-    const struct zkr_acquire_opts how = to(shared);
-
-    return zkr_lockable_acquire_async(t->lock, &how, timeout_ms, fn, user,
-                                      request);
 }

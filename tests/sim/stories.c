@@ -168,9 +168,8 @@ TOLD(a_write_that_was_not_sent_begins_no_search,
 
 static size_t nodes(void)
 {
-    const struct node *dir = tree_find(WORLD_PATH, ensemble.committed);
-
-    return dir == NULL ? 0 : tree_count_children(dir, ensemble.committed);
+    return tree_count_children(tree_find(WORLD_PATH, ensemble.committed),
+                               ensemble.committed);
 }
 
 /* Its create is on the way to the new leader; the old one, which does not know

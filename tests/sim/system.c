@@ -126,18 +126,13 @@ static bool is_interrupted(void)
 /* Another fiber runs only where this one waits, before it takes a lock and
  * after it has released it. So a lock is never taken by another fiber: its
  * holder runs until it releases it. */
-static void take(struct zkr__mtx *mtx)
+void zkr__mtx_lock(struct zkr__mtx *mtx)
 {
     if (is_interrupted())
         fiber_yield();
     WRONG_IF(mtx->held, "a lock is taken by whoever has it");
     mtx->owner = __wrap_pthread_self();
     mtx->held = true;
-}
-
-void zkr__mtx_lock(struct zkr__mtx *mtx)
-{
-    take(mtx);
 }
 
 void zkr__mtx_unlock(struct zkr__mtx *mtx)
@@ -174,6 +169,6 @@ bool zkr__cond_wait(struct zkr__cond *cond, struct zkr__mtx *mtx,
         fiber_yield();
     else
         in_time = fiber_wait(cond, deadline);
-    take(mtx);
+    zkr__mtx_lock(mtx);
     return in_time;
 }

@@ -45,16 +45,6 @@ struct told {
 
 static OF_SCHEDULE struct told *all;
 
-static void on_grant(zkr_grant *grant, const struct zkr_grant_event *e,
-                     void *user);
-
-static bool is_registered(const struct told *t)
-{
-    if (t->grant != NULL)
-        return t->grant->fn == on_grant && t->grant->user == t;
-    return *t->listener != NULL;
-}
-
 static struct change change_of(const struct told *t, int state)
 {
     struct change c = { .state = state, .optional = t->of->dispatch.stop };
@@ -87,25 +77,6 @@ static void begin(struct told *t)
     t->present.optional = t->of->dispatch.stop;
     if (t->session != NULL || t->present.state != ZKR_GRANT_HELD)
         add(t, t->present);
-}
-
-WRAP(void, zkr__sm_move, (struct zkr__sm * sm, int to, const char *why))
-{
-    __real_zkr__sm_move(sm, to, why);
-    if (strcmp(sm->what, "claim") == 0) {
-        ways_taken(why);
-        held_moved(ZKR__CONTAINER(sm, struct zkr__claim, sm), to);
-    }
-    for (struct told *t = all; t != NULL; t = t->next) {
-        if (t->sm != sm || t->ended)
-            continue;
-        if (!is_registered(t)) {
-            t->present = change_of(t, to);
-            continue;
-        }
-        begin(t);
-        add(t, change_of(t, to));
-    }
 }
 
 static const char *name_of(const struct told *t, int state)
@@ -167,6 +138,32 @@ static void on_session(zkr_session *session, const struct zkr_session_event *e,
                               .session_id = e->session_id });
     if (t->session_fn != NULL)
         t->session_fn(session, e, t->user);
+}
+
+static bool is_registered(const struct told *t)
+{
+    if (t->grant != NULL)
+        return t->grant->fn == on_grant && t->grant->user == t;
+    return *t->listener != NULL;
+}
+
+WRAP(void, zkr__sm_move, (struct zkr__sm * sm, int to, const char *why))
+{
+    __real_zkr__sm_move(sm, to, why);
+    if (strcmp(sm->what, "claim") == 0) {
+        ways_taken(why);
+        held_moved(ZKR__CONTAINER(sm, struct zkr__claim, sm), to);
+    }
+    for (struct told *t = all; t != NULL; t = t->next) {
+        if (t->sm != sm || t->ended)
+            continue;
+        if (!is_registered(t)) {
+            t->present = change_of(t, to);
+            continue;
+        }
+        begin(t);
+        add(t, change_of(t, to));
+    }
 }
 
 void told_of_grant(const struct attempt *a, zkr_grant *grant, zkr_grant_fn fn,

@@ -65,9 +65,10 @@ struct node *tree_find_shown(const char *path, int replica, int64_t version)
 
 size_t tree_count_children(const struct node *n, int64_t version)
 {
+    const struct node *c = n == NULL ? NULL : n->children;
     size_t count = 0;
 
-    for (const struct node *c = n->children; c != NULL; c = c->next_sibling)
+    for (; c != NULL; c = c->next_sibling)
         count += tree_has(c, version);
     return count;
 }

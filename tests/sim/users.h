@@ -3,6 +3,10 @@
 #pragma once
 
 #include "oracle.h"
+#include "scope.h"
+
+/* The options of an acquire. */
+#define TO(shared) OPTS(acquire, .mode = (shared) ? ZKR_SHARED : ZKR_EXCLUSIVE)
 
 struct thread {
     struct process *process;
@@ -42,11 +46,8 @@ int user_make_lock(struct thread *t);
 void user_free_lock(struct thread *t);
 /* A node that stays goes back. */
 void user_yields(const struct thread *t);
-void user_cancel(struct thread *t);
 int user_acquire(struct thread *t, bool shared, int64_t timeout_ms,
                  zkr_grant **grant);
-int user_acquire_async(struct thread *t, bool shared, int64_t timeout_ms,
-                       zkr_acquire_fn fn, void *user, zkr_request **request);
 
 /* holding.c: the calls with a grant, until it is given back. `owned`: the
  * thread has acquired it itself. */

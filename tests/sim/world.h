@@ -133,9 +133,6 @@ void apps_start(void);
 
 /* faults.c: the faults until the calm. */
 void faults_start(void);
-/* The directory of the lock; one of the two of a semaphore, or of those of
- * several locks. */
-const char *world_lock_dir(void);
 /* One of the nodes in the directory of the lock, or NULL. */
 struct node *world_lock_node(void);
 

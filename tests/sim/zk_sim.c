@@ -165,12 +165,11 @@ static void disconnect(struct zkr__zk *zk, int rc)
         tell_event(zk, ZKR__ZK_DISCONNECTED);
     }
     fail_all(zk, rc);
+    bool has_tried_all = ++zk->failures % ensemble.places == 0;
     if (zk->closing)
         fiber_wake(zk);
-    else if (++zk->failures % ensemble.places == 0) /* it has tried all */
-        turn_at(zk, sim_now + zk->timeout / 60 + MS);
     else
-        turn_at(zk, sim_now + MS);
+        turn_at(zk, sim_now + MS + (has_tried_all ? zk->timeout / 60 : 0));
 }
 
 static void send_request(struct zkr__zk *zk, struct request *r)
