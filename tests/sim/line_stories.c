@@ -63,10 +63,7 @@ void story_ends(void)
     (void)zkr_session_close(session);
 }
 
-static void some_time(void)
-{
-    fiber_sleep(100 * MS);
-}
+STEP(some_time, void, fiber_sleep(100 * MS))
 
 /* -- claims ---------------------------------------------------------------- */
 
@@ -103,10 +100,7 @@ static void ask_with_request(int i, int64_t lock)
     ask_within(i, (enum lock)lock, -1, &request);
 }
 
-static void try_once(int i)
-{
-    ask_within(i, PLAIN, 0, i == 0 ? &request : NULL);
-}
+STEP(try_once, int i, ask_within(i, PLAIN, 0, i == 0 ? &request : NULL))
 
 static void cancel(void)
 {
@@ -150,11 +144,9 @@ static void await_grant_state(int i, int64_t state)
              "the grant of claim %d is in another state", i);
 }
 
-static void has_lost_it(int i)
-{
-    WRONG_IF(zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST,
-             "claim %d has not lost its node", i);
-}
+STEP(has_lost_it, int i,
+     WRONG_IF(zkr_grant_state(ours[i].grant) != ZKR_GRANT_LOST,
+              "claim %d has not lost its node", i))
 
 /* The first of so many claims has the lock. */
 static void queue_up(int claims)
@@ -165,10 +157,8 @@ static void queue_up(int claims)
     some_time();
 }
 
-static void still_waits(int i)
-{
-    WRONG_IF(ours[i].told, "claim %d is told %s", i, zkr_strerror(ours[i].rc));
-}
+STEP(still_waits, int i,
+     WRONG_IF(ours[i].told, "claim %d is told %s", i, zkr_strerror(ours[i].rc)))
 
 static void was_told(int i, int64_t rc)
 {
@@ -190,20 +180,11 @@ static void take_and_pass_on(int i)
 
 /* -- what is asked --------------------------------------------------------- */
 
-static void forbid_deletes(int64_t duration)
-{
-    acls_deny(ZKR_PERMISSION_DELETE, 2, -1, duration);
-}
-
-static void forbid_reads(int64_t duration)
-{
-    acls_deny(ZKR_PERMISSION_READ, 3, TELLER, duration);
-}
-
-static void far(int64_t round_trip)
-{
-    server_far(round_trip / 2);
-}
+STEP(forbid_deletes, int64_t duration,
+     acls_deny(ZKR_PERMISSION_DELETE, 2, -1, duration))
+STEP(forbid_reads, int64_t duration,
+     acls_deny(ZKR_PERMISSION_READ, 3, TELLER, duration))
+STEP(far, int64_t round_trip, server_far(round_trip / 2))
 
 static void reconnect(void)
 {
@@ -230,31 +211,14 @@ static const struct node *find_child(const char *part)
     return NULL;
 }
 
-static void delete_child(const char *part)
-{
-    operator_deletes(find_child(part)->path);
-}
+STEP(delete_child, const char *part, operator_deletes(find_child(part)->path))
 
 /* Of the nth claim that the session has then. */
-static void delete_node(int nth)
-{
-    operator_deletes(path_of(session, nth));
-}
-
-static void write_to(const char *path)
-{
-    operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, path, "?");
-}
-
-static void write_to_node(int nth)
-{
-    write_to(path_of(session, nth));
-}
-
-static void write_to_holder(void)
-{
-    write_to(zkr_grant_node(users[HOLDER].grant));
-}
+STEP(delete_node, int nth, operator_deletes(path_of(session, nth)))
+STEP(write_to, const char *path,
+     operate(ZKR__ZK_SET, ZKR_CREATE_PERSISTENT, path, "?"))
+STEP(write_to_node, int nth, write_to(path_of(session, nth)))
+STEP(write_to_holder, void, write_to(zkr_grant_node(users[HOLDER].grant)))
 
 /* -- writes ---------------------------------------------------------------- */
 
@@ -320,10 +284,8 @@ static void downgrade_with_meddling(int64_t after, bool tries, int wanted)
     downgrade(wanted);
 }
 
-static void downgrade_before_tries(int count)
-{
-    downgrade_with_meddling(10 * MS, count > 0, ZKR_OK);
-}
+STEP(downgrade_before_tries, int count,
+     downgrade_with_meddling(10 * MS, count > 0, ZKR_OK))
 
 /* The writer has been given back before. */
 static void give_both_back(void)

@@ -28,10 +28,8 @@ static void acquire_at_a_follower(void)
     acquires(&users[WAITER]);
 }
 
-static void waiter_waits(void)
-{
-    WRONG_IF(users[WAITER].told, "it is told %d", users[WAITER].rc);
-}
+STEP(waiter_waits, void,
+     WRONG_IF(users[WAITER].told, "it is told %d", users[WAITER].rc))
 
 static void waiter_is_told(int rc)
 {
@@ -44,10 +42,8 @@ static void is_told_so(void)
     waiter_is_told(story.told);
 }
 
-static void operator_deletes_the_node(void)
-{
-    operator_deletes(path_of(users[WAITER].session, 0));
-}
+STEP(operator_deletes_the_node, void,
+     operator_deletes(path_of(users[WAITER].session, 0)))
 
 static void has_a_node(void)
 {
@@ -74,10 +70,8 @@ static void stays_sure(zkr_grant *grant, int64_t duration)
         is_sure(grant);
 }
 
-static void waiter_stays_sure(int64_t duration)
-{
-    stays_sure(users[WAITER].grant, duration);
-}
+STEP(waiter_stays_sure, int64_t duration,
+     stays_sure(users[WAITER].grant, duration))
 
 static void never_in_doubt(zkr_grant *grant,
                            const struct zkr_grant_event *event, void *user)

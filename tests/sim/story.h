@@ -184,6 +184,13 @@ void at_most(int count, int64_t type);
         .says = NULL                                                           \
     }
 
+/* What is done then, where that is one call. */
+#define STEP(name, parameter, ...)                                             \
+    static void name(parameter)                                                \
+    {                                                                          \
+        __VA_ARGS__;                                                           \
+    }
+
 /* Those of a program: its own, and the common ones at the end. */
 extern const struct step steps[];
 
