@@ -135,10 +135,7 @@ int sample_count_of(int kind)
 
 static int compare(const void *a, const void *b)
 {
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
+    return judge_compare(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 int print_margin(int kind, enum instant instant)

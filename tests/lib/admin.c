@@ -147,12 +147,7 @@ int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len)
 
 int admin_exists(struct admin *a, const char *path, struct Stat *ret_stat)
 {
-    struct Stat stat;
-    int rc = READ_AGAIN(a, zoo_exists(a->zh, path, 0, &stat));
-
-    if (rc == ZOK && ret_stat != NULL)
-        *ret_stat = stat;
-    return rc;
+    return READ_AGAIN(a, zoo_exists(a->zh, path, 0, ret_stat));
 }
 
 int admin_get(struct admin *a, const char *path, char *buf, int len)

@@ -55,18 +55,14 @@ static int probe_members(struct ensemble *e)
 
 static int await_members(struct ensemble *e)
 {
-    int64_t deadline_ms = now_ms() + SERVER_DEADLINE_MS;
     int rc;
 
-    while ((rc = probe_members(e)) == SERVER_STARTING ||
-           (rc == SERVER_OK && ensemble_leader(e) < 0)) {
-        if (now_ms() > deadline_ms) {
-            server_complain(e->members[0], "no ensemble; its log ends with");
-            return SERVER_FAILED;
-        }
-        sleep_ms(50);
-    }
-    return rc;
+    if (COMES((sleep_ms(50), rc = probe_members(e)) != SERVER_STARTING &&
+                  (rc != SERVER_OK || ensemble_leader(e) >= 0),
+              SERVER_DEADLINE_MS))
+        return rc;
+    server_complain(e->members[0], "no ensemble; its log ends with");
+    return SERVER_FAILED;
 }
 
 static int start_once(int count, const struct server_opts *opts,

@@ -132,7 +132,7 @@ static int compare_tokens(const struct judge_grant *x,
                           const struct judge_grant *y)
 {
     if (x->token != y->token)
-        return x->token > y->token ? 1 : -1;
+        return judge_compare(x->token, y->token);
     return (x->handoff > y->handoff) - (x->handoff < y->handoff);
 }
 
@@ -162,10 +162,8 @@ static void judge_order(const struct trial *t)
 
 static int node_by_token(const void *key, const void *element)
 {
-    int64_t token = *(const int64_t *)key;
-    const struct judge_node *n = element;
-
-    return (token > n->token) - (token < n->token);
+    return judge_compare(*(const int64_t *)key,
+                         ((const struct judge_node *)element)->token);
 }
 
 /* The node that a grant says it has; NULL when there was none. */
@@ -270,10 +268,8 @@ static void judge_nodes(struct trial *t)
 
 static int by_begin(const void *a, const void *b)
 {
-    int64_t x = ((const struct judge_grant *)a)->begin;
-    int64_t y = ((const struct judge_grant *)b)->begin;
-
-    return (x > y) - (x < y);
+    return judge_compare(((const struct judge_grant *)a)->begin,
+                         ((const struct judge_grant *)b)->begin);
 }
 
 static int by_token(const void *a, const void *b)

@@ -83,4 +83,10 @@ struct judgement {
 /* Zeros, for so many and one more; never NULL. To be freed. */
 void *judge_array(size_t count, size_t size);
 
+/* As qsort() asks of a comparison. */
+static inline int judge_compare(int64_t x, int64_t y)
+{
+    return (x > y) - (x < y);
+}
+
 void judge_lock(const struct judge_records *records, struct judgement *ret);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Internals that the files of the proxy share.
  *
- *   proxy.c           starts and stops it, and breaks the network
- *   proxy_conns.c     bytes, sockets, and poll()
- *   proxy_requests.c  what passes, and what is done to it
- *   proxy_rules.c     rules and counts
+ *   proxy.c           starts and stops it, breaks the network; bytes, sockets,
+ *                     and poll()
+ *   proxy_requests.c  what passes, and what is done to it: rules and counts
  *
  * Bytes of one direction are read into `in`, taken frame by frame, and written
  * from `out`. */
@@ -136,8 +135,6 @@ struct proxy {
 };
 
 void *proxy_must(void *memory); /* ends the test without memory */
-void proxy_close_fd(int *fd, bool reset);
-void *proxy_run(void *proxy);
 
 void bytes_add(struct bytes *b, const unsigned char *data, size_t size);
 /* Skipped bytes stay readable until the next bytes_reserve(). */
@@ -152,11 +149,3 @@ void conn_drop_client(struct conn *c);
 
 void conn_take_requests(struct proxy *p, struct conn *c);
 void conn_take_replies(struct proxy *p, struct conn *c);
-
-/* Is this type one that PROXY_ANY means? */
-bool rules_any_covers(int32_t type);
-void rules_count(struct proxy *p, struct conn *c, int32_t type);
-/* Every rule for this type gets one nearer; the first that has arrived is
- * taken out and put into the request. */
-void rules_apply(struct proxy *p, int32_t type, struct request *r);
-void rules_finish(struct proxy *p, struct request *r);

@@ -243,13 +243,11 @@ static char *ask_once(const struct server *s, const char *word)
 
 char *server_4lw(const struct server *s, const char *word)
 {
-    int64_t deadline_ms = now_ms() + PATIENCE_MS;
     char *answer;
 
-    do
-        answer = ask_once(s, word);
-    while (answer == NULL && s->pid != 0 && !s->paused &&
-           now_ms() < deadline_ms);
+    (void)COMES((answer = ask_once(s, word)) != NULL || s->pid == 0 ||
+                    s->paused,
+                PATIENCE_MS);
     return answer;
 }
 
@@ -405,17 +403,15 @@ int server_probe(struct server *s)
 
 int server_serve(struct server *s)
 {
-    int64_t deadline_ms = now_ms() + SERVER_DEADLINE_MS;
     int rc = server_spawn(s);
 
     if (rc != SERVER_OK)
         return rc;
-    while ((rc = server_probe(s)) == SERVER_STARTING) {
-        if (now_ms() > deadline_ms) {
-            server_complain(s, "does not serve; its log ends with");
-            return SERVER_FAILED;
-        }
-        sleep_ms(PROBE_PAUSE_MS);
+    if (!COMES((sleep_ms(PROBE_PAUSE_MS), rc = server_probe(s)) !=
+                   SERVER_STARTING,
+               SERVER_DEADLINE_MS)) {
+        server_complain(s, "does not serve; its log ends with");
+        return SERVER_FAILED;
     }
     if (rc == SERVER_FAILED)
         server_complain(s, "ended while starting; its log ends with");

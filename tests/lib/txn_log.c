@@ -88,10 +88,8 @@ static int by_number(const void *a, const void *b)
 {
     const char *x = strrchr(*(char *const *)a, '.') + 1;
     const char *y = strrchr(*(char *const *)b, '.') + 1;
-    unsigned long long first = strtoull(x, NULL, 16);
-    unsigned long long second = strtoull(y, NULL, 16);
 
-    return (first > second) - (first < second);
+    return judge_compare(strtoll(x, NULL, 16), strtoll(y, NULL, 16));
 }
 
 bool txn_log_read_dir(const char *dir, txn_fn fn, void *user)

@@ -45,14 +45,10 @@ static int64_t slack(const struct evidence *e)
 
 /* Claims */
 
-static int compare(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int life_by_token(const void *key, const void *life)
 {
-    return compare(*(const int64_t *)key, ((const struct life *)life)->begin);
+    return judge_compare(*(const int64_t *)key,
+                         ((const struct life *)life)->begin);
 }
 
 /* A node that stays may be older than the claim, and one of a claim that has
@@ -177,7 +173,7 @@ static int update_by_value(const void *a, const void *b)
     const struct note *x = a;
     const struct note *y = b;
 
-    return x->c != y->c ? compare(x->c, y->c) : compare(x->a, y->a);
+    return x->c != y->c ? judge_compare(x->c, y->c) : judge_compare(x->a, y->a);
 }
 
 /* Orphans */

@@ -166,10 +166,8 @@ static bool add_event(void *user, const struct txn *t)
 
 static int by_zxid(const void *a, const void *b)
 {
-    int64_t x = ((const struct event *)a)->zxid;
-    int64_t y = ((const struct event *)b)->zxid;
-
-    return (x > y) - (x < y);
+    return judge_compare(((const struct event *)a)->zxid,
+                         ((const struct event *)b)->zxid);
 }
 
 /* A transaction is believed when two of the three have it: what a leader wrote
