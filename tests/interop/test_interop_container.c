@@ -38,10 +38,6 @@ TEST(kazoo_lock_object_outlives_our_kazoo_layout)
 
 int main(void)
 {
-    static const char *const java_opts[] = {
-        "-Dznode.container.checkIntervalMs=100", NULL
-    };
-    const struct server_opts opts = { .java_opts = java_opts };
-
-    return workers_installed() ? run_with_server(&opts, run_pairs) : 77;
+    return workers_installed() ? run_with_server(&quick_containers, run_pairs)
+                               : 77;
 }

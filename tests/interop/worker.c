@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <zkrecipes/zkrecipes.h>
+#include "scope.h"
 
 enum {
     READ,
@@ -35,11 +35,8 @@ static uint32_t permits; /* of `leases` */
 static bool listening;
 static zkr_double_barrier *member;
 
-static int answer(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
-
 /* Each line is one write, because callbacks answer, too. */
-static int answer(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static int answer(const char *format, ...)
 {
     char line[1024] = "= ";
     va_list args;
@@ -91,10 +88,10 @@ static const char *name_of(zkr_grant *grant)
 
 static int do_open(char **words)
 {
-    struct zkr_session_opts opts = ZKR_SESSION_OPTS_INIT;
+    int rc = zkr_session_open(
+        words[1], OPTS(session, .session_timeout_ms = number_of(words[2])),
+        &session);
 
-    opts.session_timeout_ms = number_of(words[2]);
-    int rc = zkr_session_open(words[1], &opts, &session);
     return rc != ZKR_OK
                ? rc
                : answer("open %" PRIx64, (uint64_t)zkr_session_id(session));
@@ -118,47 +115,47 @@ static int do_close(char **words)
 
 static int new_leader(const char *path, enum zkr_lockable_flags layout)
 {
-    struct zkr_leader_opts opts = ZKR_LEADER_OPTS_INIT;
-
-    opts.id = my_name;
-    opts.id_size = strlen(my_name);
-    opts.flags = layout;
-    return zkr_leader_new(session, path, &opts, NULL, NULL, &leader);
+    return zkr_leader_new(session, path,
+                          OPTS(leader, .flags = layout, .id = my_name,
+                               .id_size = strlen(my_name)),
+                          NULL, NULL, &leader);
 }
 
 static int new_lock(const char *recipe, const char *limit, const char *path,
-                    struct zkr_lockable_opts *opts)
+                    enum zkr_lockable_flags layout)
 {
+    const struct zkr_lockable_opts *opts =
+        OPTS(lockable, .flags = layout, .label = my_name);
+    bool is_path = limit != NULL && limit[0] == '/';
+
     if (strcmp(recipe, "mutex") == 0)
         return zkr_mutex_new(session, path, opts, &lock);
     if (strcmp(recipe, "rw") == 0)
         return zkr_rwlock_new(session, path, opts, &lock);
     if (strcmp(recipe, "latch") == 0)
-        return new_leader(path, opts->flags);
+        return new_leader(path, layout);
     if (strcmp(recipe, "selector") == 0)
         return new_leader(path, ZKR_SELECTOR_LAYOUT);
     if (strcmp(recipe, "semaphore-mutex") == 0)
         limit = "1";
     is_semaphore = true;
-    opts->flags = 0;
-    opts->limit_path = limit[0] == '/' ? limit : NULL;
-    return zkr_semaphore_new(session, path,
-                             opts->limit_path != NULL ? 1 : number_of(limit),
-                             opts, &lock);
+    return zkr_semaphore_new(
+        session, path, is_path ? 1 : number_of(limit),
+        OPTS(lockable, .label = my_name, .limit_path = is_path ? limit : NULL),
+        &lock);
 }
 
 static int do_lock(char **words)
 {
-    struct zkr_lockable_opts opts = ZKR_LOCKABLE_OPTS_INIT;
     char *limit = NULL;
     const char *recipe = strtok_r(words[1], ":", &limit);
 
-    opts.label = my_name;
-    opts.flags = strcmp(words[2], "kazoo") == 0 ? ZKR_KAZOO_LAYOUT : 0;
     free_locks();
     listening = false;
     is_semaphore = false;
-    return done(new_lock(recipe, limit, words[3], &opts), "lock");
+    return done(new_lock(recipe, limit, words[3],
+                         strcmp(words[2], "kazoo") == 0 ? ZKR_KAZOO_LAYOUT : 0),
+                "lock");
 }
 
 static int do_listen(char **words)
@@ -182,12 +179,12 @@ static int lead(int64_t timeout_ms, zkr_grant **ret_grant)
 
 static int acquire(int mode, int64_t timeout_ms, zkr_grant **ret_grant)
 {
-    struct zkr_acquire_opts opts = ZKR_ACQUIRE_OPTS_INIT;
+    uint32_t kind = mode == READ ? ZKR_SHARED : ZKR_EXCLUSIVE;
 
-    opts.mode = mode == READ ? ZKR_SHARED : ZKR_EXCLUSIVE;
     return leader != NULL
                ? lead(timeout_ms, ret_grant)
-               : zkr_lockable_acquire(lock, &opts, timeout_ms, ret_grant);
+               : zkr_lockable_acquire(lock, OPTS(acquire, .mode = kind),
+                                      timeout_ms, ret_grant);
 }
 
 static int acquire_permits(uint32_t count, int64_t timeout_ms)
@@ -239,12 +236,10 @@ static int do_release(char **words)
 
 static int do_leader(char **words)
 {
-    struct zkr_participants_opts opts = ZKR_PARTICIPANTS_OPTS_INIT;
     struct zkr_participants *list = NULL;
 
-    opts.reads = 1;
-    int rc =
-        zkr_participants_list(session, zkr_leader_path(leader), &opts, &list);
+    int rc = zkr_participants_list(session, zkr_leader_path(leader),
+                                   OPTS(participants, .reads = 1), &list);
     if (rc == ZKR_OK)
         (void)answer("leader %s", list->count > 0 ? list->items[0].data : "");
     zkr_participants_free(list);
@@ -270,14 +265,13 @@ static int do_downgrade(char **words)
 static int new_counter(char **words, const char *lock_path,
                        zkr_counter **ret_counter)
 {
-    struct zkr_counter_opts opts = ZKR_COUNTER_OPTS_INIT;
-
-    if (strcmp(words[1], "shared") == 0)
-        opts.flags = ZKR_COUNTER_INT32;
-    if (strcmp(lock_path, "-") != 0)
-        opts.lock_path = lock_path;
-    opts.promote_after = 3;
-    return zkr_counter_new(session, words[2], &opts, ret_counter);
+    return zkr_counter_new(
+        session, words[2],
+        OPTS(counter,
+             .flags = strcmp(words[1], "shared") == 0 ? ZKR_COUNTER_INT32 : 0,
+             .lock_path = strcmp(lock_path, "-") != 0 ? lock_path : NULL,
+             .promote_after = 3),
+        ret_counter);
 }
 
 static int do_add(char **words)
