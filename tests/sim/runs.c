@@ -157,49 +157,22 @@ static bool fails(struct shrinking *s, size_t count)
     return true;
 }
 
-static bool zeroed(struct shrinking *s, size_t from, size_t len)
+enum way { WITHOUT, ZEROED, HALVED };
+
+/* Tries it with so many of the choices made simpler. */
+static bool is_better(struct shrinking *s, enum way way, size_t from,
+                      size_t len)
 {
-    bool any = false;
+    uint32_t *some = s->next + from;
+    size_t count = way == WITHOUT ? s->count - len : s->count;
 
     memcpy(s->next, s->best, s->count * sizeof(*s->best));
-    for (size_t i = from; i < from + len; i++) {
-        any = any || s->next[i] != 0;
-        s->next[i] = 0;
-    }
-    return any && fails(s, s->count);
-}
-
-static bool pass(struct shrinking *s, size_t len)
-{
-    bool better = false;
-
-    for (size_t from = 0; from + len <= s->count && s->tries < TRIES;) {
-        memcpy(s->next, s->best, from * sizeof(*s->best));
-        memcpy(s->next + from, s->best + from + len,
-               (s->count - from - len) * sizeof(*s->best));
-        if (fails(s, s->count - len)) { /* without these */
-            better = true;
-            continue;
-        }
-        better = zeroed(s, from, len) || better;
-        from += len;
-    }
-    return better;
-}
-
-static bool pass_values(struct shrinking *s)
-{
-    bool better = false;
-
-    for (size_t at = 0; at < s->count && s->tries < TRIES;) {
-        memcpy(s->next, s->best, s->count * sizeof(*s->best));
-        s->next[at] /= 2;
-        if (s->best[at] >= 2 && fails(s, s->count))
-            better = true;
-        else
-            at++;
-    }
-    return better;
+    if (way == WITHOUT)
+        memmove(some, some + len, (count - from) * sizeof(*some));
+    for (size_t i = 0; way != WITHOUT && i < len; i++)
+        some[i] = way == ZEROED ? 0 : some[i] / 2;
+    bool is_other = memcmp(s->next, s->best, count * sizeof(*some)) != 0;
+    return (is_other || way == WITHOUT) && fails(s, count);
 }
 
 size_t shrink(struct report *r)
@@ -213,9 +186,20 @@ size_t shrink(struct report *r)
     kind_of(s.kind, r->text);
     while (better && s.tries < TRIES) {
         better = false;
-        for (size_t len = s.count / 2; len > 0; len /= 2)
-            better = pass(&s, len) || better;
-        better = pass_values(&s) || better;
+        for (size_t len = s.count / 2; len > 0; len /= 2) {
+            for (size_t from = 0; from + len <= s.count && s.tries < TRIES;) {
+                bool shorter = is_better(&s, WITHOUT, from, len);
+
+                better = shorter || is_better(&s, ZEROED, from, len) || better;
+                from += shorter ? 0 : len;
+            }
+        }
+        for (size_t at = 0; at < s.count && s.tries < TRIES;) {
+            bool lower = is_better(&s, HALVED, at, 1);
+
+            better = lower || better;
+            at += lower ? 0 : 1;
+        }
     }
     (void)run_script(r, s.best, s.count, r->seed);
     while (s.count > 0 && r->choices.made[s.count - 1] == 0)
