@@ -34,6 +34,13 @@ runs() {
     step "$1" env LD_LIBRARY_PATH="$prefix/lib" "$2" $hosts || :
 }
 
+# builds WHAT COMPILER...: a program, which runs
+builds() {
+    if step "$@" -o program; then
+        runs "$1" ./program
+    fi
+}
+
 hosts=
 options=-Dtools=disabled
 if [ -n "$client" ]; then
@@ -134,41 +141,25 @@ if ! grep -qi '^Name: *zkrecipes' "$prefix/lib/pkgconfig/zkrecipes.pc" ||
     complain 'zkrecipes.pc names another project'
 fi
 
-# shellcheck disable=SC2046 # flags
-if step pkg-config cc main.c -o pc $(pkg-config --cflags --libs zkrecipes); then
-    runs pkg-config ./pc
-fi
-# shellcheck disable=SC2046
-if step 'pkg-config, C++' c++ -std=c++17 main.cpp -o pcxx \
-    $(pkg-config --cflags --libs zkrecipes); then
-    runs 'pkg-config, C++' ./pcxx
-fi
-if step 'plain cc' cc main.c -o plain -I"$prefix/include" -L"$prefix/lib" \
-    -lzkrecipes -Wl,-rpath,"$prefix/lib"; then
-    runs 'plain cc' ./plain
-fi
-# shellcheck disable=SC2046
-if step 'plain cc, static' cc main.c -o static -I"$prefix/include" \
-    "$prefix/lib/libzkrecipes.a" \
-    $(pkg-config --static --libs zkrecipes |
-        sed 's/-lzkrecipes//g') -pthread; then
-    runs 'plain cc, static' ./static
-fi
-
-# shellcheck disable=SC2043
-both() { # what, libraries
-    if step "$1" cc -DBOTH main.c -o both -I"$prefix/include" -L"$prefix/lib" $2; then
-        runs "$1" ./both
-    fi
-}
-if [ -n "$client" ]; then
+# Flags are several words.
+# shellcheck disable=SC2046,SC2086
+{
+    flags="-I$prefix/include -L$prefix/lib"
     static="$prefix/lib/libzkrecipes.a $(pkg-config --static --libs zkrecipes |
         sed 's/-lzkrecipes//g')"
-    both 'beside another client' '-lzkrecipes -lzookeeper_mt'
-    both 'behind another client' '-lzookeeper_mt -lzkrecipes'
-    both 'static, beside another client' "$static -lzookeeper_mt"
-    both 'both static' "$static $(cc -print-file-name=libzookeeper_mt.a)"
-fi
+    builds pkg-config cc main.c $(pkg-config --cflags --libs zkrecipes)
+    builds 'pkg-config, C++' c++ -std=c++17 main.cpp \
+        $(pkg-config --cflags --libs zkrecipes)
+    builds 'plain cc' cc main.c $flags -lzkrecipes -Wl,-rpath,"$prefix/lib"
+    builds 'plain cc, static' cc main.c $flags $static -pthread
+    if [ -n "$client" ]; then
+        builds 'beside another client' cc -DBOTH main.c $flags -lzkrecipes -lzookeeper_mt
+        builds 'behind another client' cc -DBOTH main.c $flags -lzookeeper_mt -lzkrecipes
+        builds 'static, beside another client' cc -DBOTH main.c $flags $static -lzookeeper_mt
+        builds 'both static' cc -DBOTH main.c $flags $static \
+            "$(cc -print-file-name=libzookeeper_mt.a)"
+    fi
+}
 
 cat >CMakeLists.txt <<'END'
 cmake_minimum_required(VERSION 3.18)
