@@ -540,25 +540,20 @@ void server_stop(struct server *s)
     free(s);
 }
 
-const char *server_hosts(const struct server *s)
-{
-    return s->hosts;
-}
+/* What others may know of it. */
+#define GETTER(type, name, member)                                             \
+    type name(const struct server *s)                                          \
+    {                                                                          \
+        return s->member;                                                      \
+    }
 
-int server_port(const struct server *s)
-{
-    return s->port;
-}
-
-enum server_security server_security(const struct server *s)
-{
-    return s->security;
-}
-
-const char *server_secure_hosts(const struct server *s)
-{
-    return s->secure_hosts;
-}
+GETTER(const char *, server_hosts, hosts)
+GETTER(const char *, server_secure_hosts, secure_hosts)
+GETTER(int, server_port, port)
+GETTER(enum server_security, server_security, security)
+GETTER(pid_t, server_pid, pid)
+GETTER(const char *, server_dir, dir)
+GETTER(const char *, server_log_dir, log_dir)
 
 const char *server_session_hosts(const struct server *s)
 {
@@ -592,21 +587,6 @@ bool server_find_secure(const char *hosts, char *secure, size_t size)
     if (used < size)
         used += (size_t)snprintf(secure + used, size - used, "%s", hosts);
     return used < size;
-}
-
-pid_t server_pid(const struct server *s)
-{
-    return s->pid;
-}
-
-const char *server_dir(const struct server *s)
-{
-    return s->dir;
-}
-
-const char *server_log_dir(const struct server *s)
-{
-    return s->log_dir;
 }
 
 void server_set_java_opts(struct server *s, const char *const *options)

@@ -110,18 +110,12 @@ static int acquire_reentrant(int64_t timeout_ms, struct held *h)
 
 static int acquire(int64_t timeout_ms, struct held *h)
 {
-    zkr_lockable *lock = locks[h->lock];
+    uint32_t mode = h->writes ? ZKR_EXCLUSIVE : ZKR_SHARED;
 
-    switch (lock_specs[h->lock].recipe) {
-    case RECIPE_MUTEX:
-        return zkr_mutex_acquire(lock, timeout_ms, &h->grant);
-    case RECIPE_REENTRANT:
+    if (lock_specs[h->lock].recipe == RECIPE_REENTRANT)
         return acquire_reentrant(timeout_ms, h);
-    case RECIPE_RWLOCK:
-        return h->writes ? zkr_rwlock_acquire_write(lock, timeout_ms, &h->grant)
-                         : zkr_rwlock_acquire_read(lock, timeout_ms, &h->grant);
-    }
-    abort();
+    return zkr_lockable_acquire(locks[h->lock], OPTS(acquire, .mode = mode),
+                                timeout_ms, &h->grant);
 }
 
 static int release(struct held *h)
