@@ -53,9 +53,8 @@ static void downgrade_before(const struct client *writer)
 {
     cast_on_new_path("rw", &c, writer);
     play("a acquire write = held, b acquire write, b watches a, "
-         "a downgrade = held, b watches a, b waits 0, a release read = "
-         "released, "
-         "b = held, b release write = released");
+         "a downgrade = held, b watches a, b waits 0, "
+         "a release read = released, b = held, b release write = released");
 }
 
 TEST(curator_writer_waits_for_the_end_of_our_downgrade)

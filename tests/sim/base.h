@@ -28,6 +28,16 @@ char *arena_copy(const char *data, size_t len); /* and a zero byte */
         *end_ = (thing);                                                       \
     } while (0)
 
+/* Returns the first thing of a list of which that is so, or NULL. */
+#define FIRST(thing, list, condition)                                          \
+    __extension__({                                                            \
+        __typeof__(&*(list)) thing = (list);                                   \
+                                                                               \
+        while (thing != NULL && !(condition))                                  \
+            thing = thing->next;                                               \
+        thing;                                                                 \
+    })
+
 /* Marks a variable that is zero when a schedule begins. */
 #define OF_SCHEDULE __attribute__((section("of_schedule")))
 /* Frees all of it, and clears those variables. */

@@ -97,11 +97,10 @@ static void on_watch(int error, const struct zkr_reply *reply,
 
 void user_follows(struct process *p)
 {
-    struct follow *f = all;
+    struct follow *f;
 
     if (choose(3) == 0) {
-        while (f != NULL && (f->process != p || f->watch == NULL || !one_in(2)))
-            f = f->next;
+        f = FIRST(w, all, w->process == p && w->watch != NULL && one_in(2));
         if (f != NULL)
             end(f);
         WRONG_IF(f != NULL && f->inside,
@@ -166,10 +165,9 @@ static bool agrees(const struct follow *f)
 
 bool follows_agree(bool must)
 {
-    const struct follow *f = all;
+    const struct follow *f =
+        FIRST(w, all, w->watch != NULL && !w->process->closed && !agrees(w));
 
-    while (f != NULL && (f->watch == NULL || f->process->closed || agrees(f)))
-        f = f->next;
     WRONG_IF(f != NULL && must,
              "process %d: a watch of kind %d on %s has told %d, version %d, "
              "%zu names, in %d calls, and that is not so",

@@ -28,10 +28,9 @@ static void reset_conn(struct conn *c)
 
 static void watch(struct conn *c, const char *path, bool missing, bool children)
 {
-    for (struct watched *w = c->watched; w != NULL; w = w->next) {
-        if (w->children == children && strcmp(w->path, path) == 0)
-            return;
-    }
+    if (FIRST(w, c->watched,
+              w->children == children && strcmp(w->path, path) == 0) != NULL)
+        return;
     c->watched = ARENA_NEW(struct watched, c->watched, path, missing, children);
 }
 
@@ -175,15 +174,9 @@ static void answer(struct conn *c, struct request *r)
  * connections (CommitProcessor, pendingRequests). */
 static bool earlier_ones_wait(const struct conn *c)
 {
-    for (const struct conn *o = c->next; o != NULL; o = o->next) {
-        if (o->session != c->session || o->replica != c->replica)
-            continue;
-        for (const struct request *r = o->first; r != NULL; r = r->next) {
-            if (!r->agreed)
-                return true;
-        }
-    }
-    return false;
+    return FIRST(o, c->next,
+                 o->session == c->session && o->replica == c->replica &&
+                     FIRST(r, o->first, !r->agreed) != NULL) != NULL;
 }
 
 /* Answers go out in order; a request of this session that is not agreed on

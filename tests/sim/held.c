@@ -141,11 +141,7 @@ bool held_at_once(const struct node *a, const struct node *b)
 
 bool held_by_anybody(void)
 {
-    const struct held *h = all;
-
-    while (h != NULL && (h->claim == NULL || !is_there(h->node)))
-        h = h->next;
-    return h != NULL;
+    return FIRST(h, all, h->claim != NULL && is_there(h->node)) != NULL;
 }
 
 /* As conflict(). */

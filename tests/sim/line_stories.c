@@ -108,6 +108,8 @@ static void cancel(void)
     zkr_request_free(request);
 }
 
+STEP(cancel_all, void, expect(zkr_lockable_cancel(mutex)))
+
 static void await_grant(int i)
 {
     int64_t limit = sim_now + 20 * world.timeout;
@@ -365,6 +367,7 @@ const struct step steps[] = {
     { "# asks to write with a request", .two = ask_with_request,
       .other = WRITE },
     { "the request is cancelled", .alone = cancel },
+    { "all are cancelled", .alone = cancel_all },
     { "# tries", .number = try_once },
     { "# asks unfairly", .two = ask_for, .other = UNFAIRLY },
     { "# asks to write", .two = ask_for, .other = WRITE },
@@ -483,14 +486,11 @@ TOLD(a_neighbour_that_is_not_watched_is_not_next,
 
 /* The second is about to be granted the lock, when its node has been seen once
  * more, and the third could be. */
-STORY(a_cancelled_claim_lets_nobody_in, nothing)
-{
-    play("0 asks by the twin, 1 asks, 2 asks, 0 gets it, pause, "
-         "session is not heard for T/5, write to node 1, sleep 20ms, "
-         "0 passes, sleep 20ms, 1 waits");
-    expect(zkr_lockable_cancel(mutex));
-    play("pause, 1 is told ECANCELED, 2 is told ECANCELED");
-}
+TOLD(a_cancelled_claim_lets_nobody_in,
+     "0 asks by the twin, 1 asks, 2 asks, 0 gets it, pause, "
+     "session is not heard for T/5, write to node 1, sleep 20ms, 0 passes, "
+     "sleep 20ms, 1 waits, all are cancelled, pause, 1 is told ECANCELED, "
+     "2 is told ECANCELED")
 
 /* The delete of the first one is delayed. */
 STORY(a_claim_given_back_is_not_waited_for, nothing)
@@ -590,8 +590,7 @@ TOLD(a_claim_that_waits_for_one_does_not_list,
 TOLD(a_claim_that_was_behind_one_of_ours_lists_once,
      "holder takes, 0 asks with a request, 1 asks, pause, count, "
      "the request is cancelled, pause, at most 0 creates, at least 1 lists, at "
-     "most 1 lists, holder gives, "
-     "1 gets it")
+     "most 1 lists, holder gives, 1 gets it")
 
 /* Its own node goes first, and the event comes first. */
 TOLD(a_claim_without_a_node_is_not_next,
@@ -701,9 +700,8 @@ TOLD(a_writer_that_was_given_back_refuses_no_try,
 STORY(a_reader_with_the_next_number_lists, nothing)
 {
     play("1 asks to write, 1 has its turn, pause, 1 asks to write, "
-         "1 has its turn, pause, 1 asks to write, 1 gets it, refuse 10000 "
-         "deletes, "
-         "1 passes, 0 asks to write, 0 gets it");
+         "1 has its turn, pause, 1 asks to write, 1 gets it, "
+         "refuse 10000 deletes, 1 passes, 0 asks to write, 0 gets it");
     operator_deletes(zkr_grant_node(ours[0].grant));
     fiber_sleep(5 * MS);
     ask_within(2, WRITE, 0, NULL);

@@ -59,12 +59,9 @@ bool oracle_was_written(const char *path, const char *data, int64_t after)
 
 bool oracle_is_handed_on(const struct attempt *a)
 {
-    for (const struct attempt *b = attempts; b != NULL; b = b->next) {
-        if (b->told > 0 && b->rc == ZKR_OK && b->node == a->node &&
-            b->handoff > a->handoff)
-            return true;
-    }
-    return false;
+    return FIRST(b, attempts,
+                 b->told > 0 && b->rc == ZKR_OK && b->node == a->node &&
+                     b->handoff > a->handoff) != NULL;
 }
 
 /* A fair and an unfair one on the same path know nothing of each other. */
@@ -175,11 +172,7 @@ static bool same_tag(const struct node *a, const struct node *b)
 
 static const struct attempt *granted_by(const struct node *n)
 {
-    const struct attempt *a = attempts;
-
-    while (a != NULL && a->node != n)
-        a = a->next;
-    return a;
+    return FIRST(a, attempts, a->node == n);
 }
 
 /* It is of the same session, and was given back, or was never granted: then it
@@ -429,11 +422,8 @@ void deletes_break(int process, const char *path, int64_t token)
 
 bool deletes_may_break(int process, const char *path)
 {
-    const struct breaking *b = breaks;
-
-    while (b != NULL && (b->process != process || strcmp(b->path, path) != 0))
-        b = b->next;
-    return b != NULL;
+    return FIRST(b, breaks,
+                 b->process == process && strcmp(b->path, path) == 0) != NULL;
 }
 
 /* Where all holders have one name, a client that releases a lock which somebody

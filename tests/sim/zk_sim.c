@@ -223,11 +223,9 @@ static bool is_unwatch(int type)
 static bool is_watched(const struct zkr__zk *zk, const char *path,
                        const struct zkr__watch *only)
 {
-    for (const struct local_watch *l = zk->watches; l != NULL; l = l->next) {
-        if (strcmp(l->path, path) == 0 && (only == NULL || l->watch == only))
-            return true;
-    }
-    return false;
+    return FIRST(l, zk->watches,
+                 strcmp(l->path, path) == 0 &&
+                     (only == NULL || l->watch == only)) != NULL;
 }
 
 static void add_watch(struct zkr__zk *zk, const struct request *r, int rc)
