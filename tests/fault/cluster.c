@@ -24,11 +24,9 @@ enum { CLIENT_PORT = 2181, QUORUM_PORT = 2888, ELECTION_PORT = 3888 };
 
 #define HOSTS_MOST (LEADERS_OBSERVER + 1)
 
-struct cluster {
-    struct server *servers[HOSTS_MOST]; /* the first is none */
-    int spaces[HOSTS_MOST];
-    int hosts;
-};
+static struct server *servers[HOSTS_MOST]; /* the first is none */
+static int spaces[HOSTS_MOST];
+static int hosts;
 
 /* Commands and namespaces */
 
@@ -40,22 +38,22 @@ static bool run(const char *command)
     return spawn_run(argv, STDERR_FILENO);
 }
 
-static void enter(const struct cluster *c, int host)
+static void enter(int host)
 {
-    if (setns(c->spaces[host], CLONE_NEWNET) != 0) {
+    if (setns(spaces[host], CLONE_NEWNET) != 0) {
         perror("cluster: setns");
         abort();
     }
 }
 
-static void run_on(const struct cluster *c, int host, const char *command)
+static void run_on(int host, const char *command)
 {
-    enter(c, host);
+    enter(host);
     if (!run(command)) {
         fprintf(stderr, "cluster: '%s' failed\n", command);
         abort();
     }
-    enter(c, HERE);
+    enter(HERE);
 }
 
 static bool write_file(const char *path, const char *text)
@@ -97,100 +95,96 @@ static int present_space(void)
 /* Hosts */
 
 /* Without this, TCP tries a healed link only after seconds. */
-static void hurry(const struct cluster *c, int host)
+static void hurry(int host)
 {
-    run_on(c, host,
-           "cd /proc/sys/net/ipv4; echo 1 >tcp_thin_linear_timeouts;"
-           " test ! -e tcp_rto_max_ms || echo 1000 >tcp_rto_max_ms");
+    run_on(host, "cd /proc/sys/net/ipv4; echo 1 >tcp_thin_linear_timeouts;"
+                 " test ! -e tcp_rto_max_ms || echo 1000 >tcp_rto_max_ms");
 }
 
-static void make_host(struct cluster *c, int host)
+static void make_host(int host)
 {
     if (unshare(CLONE_NEWNET) != 0)
         abort();
-    c->spaces[host] = present_space();
-    run_on(c, HERE,
-           textf("ip link add port%d type veth peer name eth0 netns"
-                 " /proc/%d/fd/%d && ip link set port%d master eth0 up",
-                 host, (int)getpid(), c->spaces[host], host));
-    hurry(c, host);
-    run_on(c, host,
+    spaces[host] = present_space();
+    run_on(HERE, textf("ip link add port%d type veth peer name eth0 netns"
+                       " /proc/%d/fd/%d && ip link set port%d master eth0 up",
+                       host, (int)getpid(), spaces[host], host));
+    hurry(host);
+    run_on(host,
            textf("ip link set eth0 address " MAC " up && ip link set lo up &&"
                  " ip addr add " ADDRESS "/24 dev eth0",
                  host, 100 + host));
 }
 
-static void set_neighbour(const struct cluster *c, int from, int to,
-                          const char *mac)
+static void set_neighbour(int from, int to, const char *mac)
 {
-    run_on(c, from,
-           textf("ip neigh replace " ADDRESS " lladdr %s dev eth0"
-                 " nud permanent",
-                 100 + to, mac));
+    run_on(from, textf("ip neigh replace " ADDRESS " lladdr %s dev eth0"
+                       " nud permanent",
+                       100 + to, mac));
 }
 
-void cluster_block(const struct cluster *c, int from, int to)
+void cluster_block(int from, int to)
 {
-    set_neighbour(c, from, to, NOBODY);
+    set_neighbour(from, to, NOBODY);
 }
 
-void cluster_unblock(const struct cluster *c, int from, int to)
+void cluster_unblock(int from, int to)
 {
-    set_neighbour(c, from, to, textf(MAC, to));
+    set_neighbour(from, to, textf(MAC, to));
 }
 
-void cluster_cut(const struct cluster *c, int a, int b)
+void cluster_cut(int a, int b)
 {
-    cluster_block(c, a, b);
-    cluster_block(c, b, a);
+    cluster_block(a, b);
+    cluster_block(b, a);
 }
 
-void cluster_heal(const struct cluster *c)
+void cluster_heal(void)
 {
-    for (int from = 0; from < c->hosts; from++) {
-        for (int to = 0; to < c->hosts; to++) {
+    for (int from = 0; from < hosts; from++) {
+        for (int to = 0; to < hosts; to++) {
             if (from != to)
-                cluster_unblock(c, from, to);
+                cluster_unblock(from, to);
         }
     }
 }
 
-void cluster_break(const struct cluster *c, int host, int peer)
+void cluster_break(int host, int peer)
 {
-    run_on(c, host,
+    run_on(host,
            textf("ss -K dst " ADDRESS " >/dev/null 2>&1 || :", 100 + peer));
 }
 
-void cluster_reset(const struct cluster *c, int a, int b)
+void cluster_reset(int a, int b)
 {
-    cluster_break(c, a, b);
-    cluster_break(c, b, a);
+    cluster_break(a, b);
+    cluster_break(b, a);
 }
 
-void cluster_isolate(const struct cluster *c, int leader)
+void cluster_isolate(int leader)
 {
     for (int host = 1; host < HOSTS; host++) {
         if (host != leader)
-            cluster_cut(c, leader, host);
+            cluster_cut(leader, host);
     }
     for (int host = 1; host < HOSTS; host++) {
         if (host != leader)
-            cluster_break(c, host, leader);
+            cluster_break(host, leader);
     }
 }
 
-void cluster_mend(const struct cluster *c, int host)
+void cluster_mend(int host)
 {
-    cluster_heal(c);
+    cluster_heal();
     for (int other = 1; other < HOSTS; other++) {
         if (other != host)
-            cluster_reset(c, other, host);
+            cluster_reset(other, host);
     }
 }
 
 /* Servers */
 
-static int spawn_server(struct cluster *c, int host, const char *peers,
+static int spawn_server(int host, const char *peers,
                         const struct cluster_opts *o)
 {
     int tick_ms = o->tick_ms > 0 ? o->tick_ms : 2000;
@@ -212,132 +206,124 @@ static int spawn_server(struct cluster *c, int host, const char *peers,
                                .log_dir = host < HOSTS ? o->logs[host] : NULL,
                                .java_opts = java,
                                .cfg_lines = lines },
-        CLIENT_PORT, host, peers, &c->servers[host]);
+        CLIENT_PORT, host, peers, &servers[host]);
 
-    enter(c, host);
+    enter(host);
     if (rc == SERVER_OK)
-        rc = server_spawn(c->servers[host]);
-    enter(c, HERE);
+        rc = server_spawn(servers[host]);
+    enter(HERE);
     return rc;
 }
 
-static int spawn_servers(struct cluster *c, const struct cluster_opts *opts)
+static int spawn_servers(const struct cluster_opts *opts)
 {
     const char *peers = "";
     int rc = SERVER_OK;
 
-    for (int host = 1; host < c->hosts; host++)
+    for (int host = 1; host < hosts; host++)
         peers =
             textf("%sserver.%d=" ADDRESS ":%d:%d%s\n", peers, host, 100 + host,
                   QUORUM_PORT, ELECTION_PORT, host >= HOSTS ? ":observer" : "");
-    for (int host = 1; host < c->hosts && rc == SERVER_OK; host++)
-        rc = spawn_server(c, host, peers, opts);
+    for (int host = 1; host < hosts && rc == SERVER_OK; host++)
+        rc = spawn_server(host, peers, opts);
     return rc;
 }
 
-static int find_leader(const struct cluster *c)
+static int find_leader(void)
 {
     int leader = 0;
     int followers = 0;
 
     sleep_ms(50); /* asking is no small thing for a server that starts */
     for (int host = 1; host < HOSTS; host++) {
-        if (server_has_mode(c->servers[host], "leader"))
+        if (server_has_mode(servers[host], "leader"))
             leader = host;
         else
-            followers += server_has_mode(c->servers[host], "follower");
+            followers += server_has_mode(servers[host], "follower");
     }
     return followers == SERVERS - 1 ? leader : 0;
 }
 
-bool cluster_find_cast(const struct cluster *c, struct cast *cast)
+bool cluster_find_cast(struct cast *cast)
 {
-    if (!COMES((cast->leader = find_leader(c)) != 0, HEALTHY_MS))
+    if (!COMES((cast->leader = find_leader()) != 0, HEALTHY_MS))
         return false;
     cast->follower = (cast->leader + random_between(0, 1)) % SERVERS + 1;
     cast->other = 1 + 2 + 3 - cast->leader - cast->follower;
     return true;
 }
 
-struct cast cluster_await_cast(const struct cluster *c)
+struct cast cluster_await_cast(void)
 {
     struct cast cast;
 
-    assert_true(cluster_find_cast(c, &cast));
+    assert_true(cluster_find_cast(&cast));
     return cast;
 }
 
-static int find_master(const struct cluster *c, const char *mode)
+static int find_master(const char *mode)
 {
     sleep_ms(50);
     for (int host = 1; host < HOSTS; host++) {
-        if (server_has_mode(c->servers[host], mode) &&
-            server_metric(c->servers[host], "zk_synced_observers") > 0)
+        if (server_has_mode(servers[host], mode) &&
+            server_metric(servers[host], "zk_synced_observers") > 0)
             return host;
     }
     return 0;
 }
 
-int cluster_await_master(const struct cluster *c, const char *mode)
+int cluster_await_master(const char *mode)
 {
     int host;
 
-    assert_true(COMES((host = find_master(c, mode)) != 0, HEALTHY_MS));
+    assert_true(COMES((host = find_master(mode)) != 0, HEALTHY_MS));
     return host;
 }
 
-int cluster_start(const struct cluster_opts *opts, struct cluster **ret_cluster)
+int cluster_start(const struct cluster_opts *opts)
 {
     if (!server_installed())
         return SERVER_MISSING;
-    struct cluster *c = calloc(1, sizeof(*c));
-    if (c == NULL)
-        return SERVER_FAILED;
-    c->hosts = HOSTS + opts->observers;
-    c->spaces[HERE] = present_space();
-    hurry(c, HERE);
-    run_on(c, HERE,
+    hosts = HOSTS + opts->observers;
+    spaces[HERE] = present_space();
+    hurry(HERE);
+    run_on(HERE,
            textf("ip link add eth0 address " MAC " type bridge forward_delay 0"
                  " && ip addr add " ADDRESS "/24 dev eth0 &&"
                  " ip link set eth0 up && ip link set lo up",
                  HERE, 100 + HERE));
-    for (int host = 1; host < c->hosts; host++)
-        make_host(c, host);
-    cluster_heal(c);
-    int rc = spawn_servers(c, opts);
-    if (rc == SERVER_OK &&
-        !COMES(find_leader(c) != 0, 2 * SERVER_DEADLINE_MS)) {
-        server_complain(c->servers[1], "no ensemble; its log ends with");
+    for (int host = 1; host < hosts; host++)
+        make_host(host);
+    cluster_heal();
+    int rc = spawn_servers(opts);
+    if (rc == SERVER_OK && !COMES(find_leader() != 0, 2 * SERVER_DEADLINE_MS)) {
+        server_complain(servers[1], "no ensemble; its log ends with");
         rc = SERVER_FAILED;
     }
-    if (rc == SERVER_OK)
-        *ret_cluster = c;
-    else
-        cluster_stop(c);
+    if (rc != SERVER_OK)
+        cluster_stop();
     return rc;
 }
 
-void cluster_stop(struct cluster *c)
+void cluster_stop(void)
 {
-    if (c == NULL)
-        return;
-    for (int host = 0; host < c->hosts; host++) {
-        server_stop(c->servers[host]);
-        close(c->spaces[host]);
+    for (int host = 0; host < hosts; host++) {
+        server_stop(servers[host]);
+        close(spaces[host]);
     }
-    free(c);
+    hosts = 0;
 }
 
-struct server *cluster_server(const struct cluster *c, int host)
+struct server *cluster_server(int host)
 {
-    return c->servers[host];
+    return servers[host];
 }
 
-int cluster_restart(struct cluster *c, int host)
+int cluster_restart(int host)
 {
-    enter(c, host);
-    int rc = server_serve(c->servers[host]);
-    enter(c, HERE);
+    enter(host);
+    int rc = server_serve(servers[host]);
+    enter(HERE);
     return rc;
 }
 
@@ -368,26 +354,24 @@ int64_t real_to_boot(int64_t instant_ms)
     return instant_ms * 1000000 + boot_ns() - clock_ns(CLOCK_REALTIME);
 }
 
-int run_with_cluster(const struct cluster_opts *opts,
-                     struct cluster **ret_cluster, test_step *setup,
+int run_with_cluster(const struct cluster_opts *opts, test_step *setup,
                      test_step *teardown)
 {
-    int rc =
-        cluster_permitted() ? cluster_start(opts, ret_cluster) : SERVER_MISSING;
+    int rc = cluster_permitted() ? cluster_start(opts) : SERVER_MISSING;
 
     if (rc != SERVER_OK)
         return rc == SERVER_MISSING ? 77 : 1;
-    rc = cluster_create(*ret_cluster, "/tests");
+    rc = cluster_create("/tests");
     if (rc == 0)
         rc = test_run_between(setup, teardown);
-    cluster_stop(*ret_cluster);
+    cluster_stop();
     return rc == 0 ? 0 : 1;
 }
 
-int cluster_create(const struct cluster *c, const char *path)
+int cluster_create(const char *path)
 {
     struct admin *a = NULL;
-    int rc = admin_open(server_hosts(cluster_server(c, 1)), &a);
+    int rc = admin_open(server_hosts(cluster_server(1)), &a);
 
     if (rc == ZOK)
         rc = admin_create(a, path, NULL);

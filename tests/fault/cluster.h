@@ -31,21 +31,18 @@ struct cluster_opts {
     const char *logs[HOSTS]; /* where the transactions of each server go */
 };
 
-struct cluster;
-
 /* Move this process into a network of its own. Before any thread is started.
  * False where that is not permitted, or there is no `ip`. */
 bool cluster_permitted(void);
 
-/* As server_start(). */
-int cluster_start(const struct cluster_opts *opts,
-                  struct cluster **ret_cluster);
-void cluster_stop(struct cluster *c);
+/* As server_start(). There is one cluster in a process. */
+int cluster_start(const struct cluster_opts *opts);
+void cluster_stop(void);
 
-struct server *cluster_server(const struct cluster *c, int host);
+struct server *cluster_server(int host);
 
 /* Start one that has been killed, or has ended, and wait until it serves. */
-int cluster_restart(struct cluster *c, int host);
+int cluster_restart(int host);
 
 /* The part of each server in a trial; which follower is which is chosen at
  * random. */
@@ -56,36 +53,36 @@ struct cast {
 };
 
 /* Wait until one host leads and both others follow; false when time is up. */
-bool cluster_find_cast(const struct cluster *c, struct cast *cast);
+bool cluster_find_cast(struct cast *cast);
 /* The same; or the test fails. */
-struct cast cluster_await_cast(const struct cluster *c);
+struct cast cluster_await_cast(void);
 
 /* Wait until an observer is served by a server of that mode, "leader" or
  * "follower", and return which. The test fails when time is up, as with
  * followers before 3.6. */
-int cluster_await_master(const struct cluster *c, const char *mode);
+int cluster_await_master(const char *mode);
 
 /* Lose what `from` sends to `to`. */
-void cluster_block(const struct cluster *c, int from, int to);
-void cluster_unblock(const struct cluster *c, int from, int to);
+void cluster_block(int from, int to);
+void cluster_unblock(int from, int to);
 /* In both directions. */
-void cluster_cut(const struct cluster *c, int a, int b);
+void cluster_cut(int a, int b);
 
 /* No host is blocked any more. */
-void cluster_heal(const struct cluster *c);
+void cluster_heal(void);
 
 /* Break the connections that `host` has with `peer`. The peer learns of it if
  * its link is not blocked. Where the kernel cannot do that, nothing happens. */
-void cluster_break(const struct cluster *c, int host, int peer);
+void cluster_break(int host, int peer);
 /* Of both. */
-void cluster_reset(const struct cluster *c, int a, int b);
+void cluster_reset(int a, int b);
 
 /* Cut the leader off from its followers. They notice at once, and elect; the
  * leader does not, nor does an observer. */
-void cluster_isolate(const struct cluster *c, int leader);
+void cluster_isolate(int leader);
 /* Heal, and break what that server and others have: connections that were cut
  * would wait for a retransmission, for seconds. */
-void cluster_mend(const struct cluster *c, int host);
+void cluster_mend(int host);
 
 /* The number that the environment gives, and then the test may take as long as
  * it takes; or `otherwise`. */
@@ -102,8 +99,7 @@ int64_t real_to_boot(int64_t instant_ms);
 /* The main() of trials with a cluster, which is up while the tests run and has
  * the directory of new_path(); where that is not permitted, they are skipped.
  */
-int run_with_cluster(const struct cluster_opts *opts,
-                     struct cluster **ret_cluster, test_step *setup,
+int run_with_cluster(const struct cluster_opts *opts, test_step *setup,
                      test_step *teardown);
 /* Makes a node, at any server of the cluster. A code of ZooKeeper. */
-int cluster_create(const struct cluster *c, const char *path);
+int cluster_create(const char *path);

@@ -186,7 +186,6 @@ enum {
     CROWD = 200, /* nodes that each of them lists */
 };
 
-static struct cluster *cluster;
 static struct server *throttled;
 static struct proxy *proxy;
 
@@ -204,10 +203,10 @@ STEP(refuse, proxy_cut(proxy))
 STEP(be_silent, proxy_freeze(proxy))
 STEP(heal_proxy, proxy_heal(proxy))
 /* Neither end learns that the other is unreachable. */
-STEP(lose_requests, cluster_block(cluster, HERE, 1))
-STEP(lose_answers, cluster_block(cluster, 1, HERE))
-STEP(lose_both, cluster_cut(cluster, HERE, 1))
-STEP(heal_cluster, cluster_heal(cluster))
+STEP(lose_requests, cluster_block(HERE, 1))
+STEP(lose_answers, cluster_block(1, HERE))
+STEP(lose_both, cluster_cut(HERE, 1))
+STEP(heal_cluster, cluster_heal())
 
 /* A server that may work on one request only refuses the others. */
 static struct flood {
@@ -330,7 +329,7 @@ static void suffer(const struct outage *o)
     const char *hosts =
         o->hosts == OF_PROXY
             ? proxy_hosts(proxy)
-            : server_hosts(o->hosts == OF_CLUSTER ? cluster_server(cluster, 1)
+            : server_hosts(o->hosts == OF_CLUSTER     ? cluster_server(1)
                            : o->hosts == OF_THROTTLED ? throttled
                                                       : the_server);
     zkr_session *s = calls_session(hosts);
@@ -418,5 +417,5 @@ int main(void)
 {
     const struct cluster_opts opts = { .tick_ms = 500 };
 
-    return run_with_cluster(&opts, &cluster, setup, teardown);
+    return run_with_cluster(&opts, setup, teardown);
 }

@@ -37,7 +37,6 @@ struct kind {
                        assume so many hops of pings; 0: they are not */
 };
 
-static struct cluster *cluster;
 /* On the side of the majority; `admin` is connected to it. */
 static const struct server *witness;
 static struct proxy *far; /* of the follower; NULL: none */
@@ -120,39 +119,38 @@ static int join(const char *host)
 
 static void cut_follower(const struct cast *cast)
 {
-    cluster_cut(cluster, cast->follower, cast->leader);
+    cluster_cut(cast->follower, cast->leader);
 }
 
 /* Commits and the leader's pings stay out, while the follower is still heard.
  */
 static void stall_then_cut(const struct cast *cast)
 {
-    cluster_block(cluster, cast->leader, cast->follower);
+    cluster_block(cast->leader, cast->follower);
     sleep_ms(random_between(600, 2600));
-    cluster_block(cluster, cast->follower, cast->leader);
+    cluster_block(cast->follower, cast->leader);
 }
 
 /* Messages of the leader arrive late, then none at all. */
 static void stall_release_then_cut(const struct cast *cast)
 {
-    cluster_block(cluster, cast->leader, cast->follower);
+    cluster_block(cast->leader, cast->follower);
     sleep_ms(random_between(600, 2600));
-    cluster_unblock(cluster, cast->leader, cast->follower);
+    cluster_unblock(cast->leader, cast->follower);
     sleep_ms(random_between(0, 1000));
-    cluster_cut(cluster, cast->follower, cast->leader);
+    cluster_cut(cast->follower, cast->leader);
 }
 
 static void isolate_leader(const struct cast *cast)
 {
-    cluster_isolate(cluster, cast->leader);
+    cluster_isolate(cast->leader);
 }
 
 static void hear_followers(const struct cast *cast, bool hear)
 {
     for (int host = 1; host < HOSTS; host++) {
         if (host != cast->leader)
-            (hear ? cluster_unblock : cluster_block)(cluster, host,
-                                                     cast->leader);
+            (hear ? cluster_unblock : cluster_block)(host, cast->leader);
     }
 }
 
@@ -161,7 +159,7 @@ static void hear_followers(const struct cast *cast, bool hear)
  * leader. */
 static void isolate_leader_with_acks(const struct cast *cast)
 {
-    struct server *leader = cluster_server(cluster, cast->leader);
+    struct server *leader = cluster_server(cast->leader);
 
     hear_followers(cast, false);
     sleep_ms(random_between(600, 1000));
@@ -178,9 +176,9 @@ static void isolate_leader_with_acks(const struct cast *cast)
 static void pause_leader(const struct cast *cast)
 {
     hear_followers(cast, false);
-    server_pause(cluster_server(cluster, cast->leader));
+    server_pause(cluster_server(cast->leader));
     sleep_ms(TIMEOUT_MS + TICK_MS + random_between(500, 1500));
-    server_resume(cluster_server(cluster, cast->leader));
+    server_resume(cluster_server(cast->leader));
     hear_followers(cast, true);
 }
 
@@ -191,7 +189,7 @@ static void pause_leader(const struct cast *cast)
 static void pause_leader_of_many(const struct cast *cast)
 {
     const uint32_t ping[] = { htonl(8), htonl((uint32_t)-2), htonl(11) };
-    struct server *leader = cluster_server(cluster, cast->leader);
+    struct server *leader = cluster_server(cast->leader);
     int most = as_many(number_from("ZKR_CROWD", 2000));
     int *fds = calloc((size_t)most, sizeof(*fds));
     int count = 0;
@@ -207,7 +205,7 @@ static void pause_leader_of_many(const struct cast *cast)
     sleep_ms(TIMEOUT_MS + random_between(0, TICK_MS));
     server_resume(leader);
     sleep_ms(random_between(0, 500));
-    cluster_cut(cluster, cast->follower, cast->leader);
+    cluster_cut(cast->follower, cast->leader);
     sleep_ms(TIMEOUT_MS);
     for (int i = 0; i < count; i++)
         close(fds[i]);
@@ -216,7 +214,7 @@ static void pause_leader_of_many(const struct cast *cast)
 
 static void cut_client(const struct cast *cast)
 {
-    cluster_cut(cluster, HERE, cast->follower);
+    cluster_cut(HERE, cast->follower);
 }
 
 /* The holders acquire during a stall of the follower, `asked_ms` before its
@@ -225,16 +223,16 @@ static void cut_client(const struct cast *cast)
 static void stall_and_acquire(const struct cast *cast, int stall_ms,
                               int asked_ms, int again_ms)
 {
-    cluster_block(cluster, cast->leader, cast->follower);
+    cluster_block(cast->leader, cast->follower);
     sleep_ms(stall_ms - asked_ms);
     for (int i = 0; i < HOLDERS; i++)
         holder_acquire(&holders[i]);
     sleep_ms(asked_ms);
-    server_pause(cluster_server(cluster, cast->follower));
-    cluster_unblock(cluster, cast->leader, cast->follower);
+    server_pause(cluster_server(cast->follower));
+    cluster_unblock(cast->leader, cast->follower);
     sleep_ms(again_ms); /* for the leader to send again */
-    cluster_block(cluster, cast->follower, cast->leader);
-    server_resume(cluster_server(cluster, cast->follower));
+    cluster_block(cast->follower, cast->leader);
+    server_resume(cluster_server(cast->follower));
     sleep_ms(TIMEOUT_MS / 2); /* no lease of these can begin later */
 }
 
@@ -277,19 +275,19 @@ static bool any_is_proven(void)
  * to tell the leader. */
 static void silence_then_stop_master(const struct cast *cast)
 {
-    server_pause(cluster_server(cluster, cast->leader)); /* its pings shift */
+    server_pause(cluster_server(cast->leader)); /* its pings shift */
     sleep_ms(random_between(0, 1000));
-    server_resume(cluster_server(cluster, cast->leader));
+    server_resume(cluster_server(cast->leader));
     sleep_ms(TIMEOUT_MS);
-    cluster_block(cluster, HERE, OBSERVER);
+    cluster_block(HERE, OBSERVER);
     sleep_ms(random_between(800, 1300));
-    cluster_unblock(cluster, HERE, OBSERVER);
+    cluster_unblock(HERE, OBSERVER);
     sleep_ms(random_between(200, 300));
-    cluster_block(cluster, cast->follower, OBSERVER);
+    cluster_block(cast->follower, OBSERVER);
     sleep_ms(random_between(1220, 1350));
-    cluster_unblock(cluster, cast->follower, OBSERVER);
+    cluster_unblock(cast->follower, OBSERVER);
     (void)COMES(any_is_proven(), TIMEOUT_MS);
-    server_pause(cluster_server(cluster, cast->follower));
+    server_pause(cluster_server(cast->follower));
 }
 
 static const struct kind kinds[] = {
@@ -324,14 +322,14 @@ static const struct kind kinds[] = {
 
 static struct cast new_cast(const struct kind *kind)
 {
-    struct cast cast = cluster_await_cast(cluster);
+    struct cast cast = cluster_await_cast();
 
     if (kind->hops != 0) {
-        cast.follower = cluster_await_master(cluster, "follower");
+        cast.follower = cluster_await_master("follower");
         cast.other = 1 + 2 + 3 - cast.leader - cast.follower;
     }
     if (kind->observer) {
-        assert_int_equal(cluster_await_master(cluster, "leader"), cast.leader);
+        assert_int_equal(cluster_await_master("leader"), cast.leader);
         cast.follower = LEADERS_OBSERVER;
     }
     return cast;
@@ -343,9 +341,9 @@ static void open_all(const struct kind *kind, const struct cast *cast)
     int place = kind->hops != 0   ? OBSERVER
                 : kind->on_leader ? cast->leader
                                   : cast->follower;
-    const char *hosts = server_hosts(cluster_server(cluster, place));
+    const char *hosts = server_hosts(cluster_server(place));
 
-    witness = cluster_server(cluster, cast->other);
+    witness = cluster_server(cast->other);
     ok(admin_open(server_hosts(witness), &admin));
     if (kind->far) {
         ok(proxy_start(hosts, &far));
@@ -440,10 +438,10 @@ static void run_trial(int number, int kind)
     for (int i = 0; i < HOLDERS; i++)
         take_sample(number, kind, &holders[i], seen[i]);
     (void)fflush(stdout);
-    server_resume(cluster_server(cluster, cast.follower));
-    cluster_mend(cluster, cast.leader);
+    server_resume(cluster_server(cast.follower));
+    cluster_mend(cast.leader);
     if (cast.follower >= HOSTS)
-        cluster_reset(cluster, cast.follower, cast.leader);
+        cluster_reset(cast.follower, cast.leader);
     for (int i = 0; i < HOLDERS; i++)
         holder_close(&holders[i]);
     if (kinds[kind].writer)
@@ -506,7 +504,7 @@ TEST(no_lease_outlives_its_session)
 static int setup(void)
 {
     set_seed();
-    return cluster_create(cluster, BEACON);
+    return cluster_create(BEACON);
 }
 
 int main(void)
@@ -519,7 +517,7 @@ int main(void)
                                                               : 0
     };
     test_patience_s = 800; /* of four trials, on a busy machine */
-    int rc = run_with_cluster(&opts, &cluster, setup, NULL);
+    int rc = run_with_cluster(&opts, setup, NULL);
 
     free(samples);
     return rc;

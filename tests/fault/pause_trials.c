@@ -75,7 +75,6 @@ struct plan {
     int64_t woken;     /* by the clock of the lease, in ns */
 };
 
-static struct cluster *cluster;
 static zkr_session *rival;
 static pid_t pids[SLEEPERS];
 static struct plan plans[SLEEPERS];
@@ -195,12 +194,12 @@ static void take_sample(int i, const struct server *witness)
 
 static void run_trial(void)
 {
-    struct cast cast = cluster_await_cast(cluster);
+    struct cast cast = cluster_await_cast();
 
-    start_all(cluster_server(cluster, cast.follower));
+    start_all(cluster_server(cast.follower));
     follow_plans();
     for (int i = 0; i < SLEEPERS; i++)
-        take_sample(i, cluster_server(cluster, cast.leader));
+        take_sample(i, cluster_server(cast.leader));
     for (int i = 0; i < SLEEPERS; i++) {
         (void)kill(pids[i], SIGKILL);
         (void)waitpid(pids[i], NULL, 0);
@@ -241,12 +240,12 @@ TEST(a_stopped_process_has_no_lease_beyond_its_session)
 
 static int open_rival(void)
 {
-    struct cast cast = cluster_await_cast(cluster);
+    struct cast cast = cluster_await_cast();
 
     set_seed();
     map_seats(memfd_create("seats", MFD_CLOEXEC));
     ok(ftruncate(seats_fd, SLEEPERS * sizeof(*seats)));
-    return zkr_session_open(server_hosts(cluster_server(cluster, cast.leader)),
+    return zkr_session_open(server_hosts(cluster_server(cast.leader)),
                             OPTS(session, .session_timeout_ms = 40000), &rival);
 }
 
@@ -260,8 +259,8 @@ int main(int argc, char **argv)
 {
     if (argc == 4)
         sleeper_main(argv);
-    int rc = run_with_cluster(&(struct cluster_opts){ 0 }, &cluster, open_rival,
-                              close_rival);
+    int rc =
+        run_with_cluster(&(struct cluster_opts){ 0 }, open_rival, close_rival);
     free(samples);
     return rc;
 }

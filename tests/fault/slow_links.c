@@ -60,7 +60,6 @@ static struct row turning[] = {
 static struct row *rows;
 static size_t row_count;
 
-static struct cluster *cluster;
 static atomic_bool turned;
 static int64_t last_ms;   /* it asked */
 static int64_t latest_ms; /* lateness of the machine between questions */
@@ -122,7 +121,7 @@ static void judge_rows(int hold_ms)
 static void hold_rows(struct row *some, size_t count, bool turn)
 {
     int hold_ms = number_from("ZKR_TIMEOUTS", 2) * TIMEOUT_MS;
-    struct cast cast = cluster_await_cast(cluster);
+    struct cast cast = cluster_await_cast();
     struct row *end = some + count;
 
     rows = some;
@@ -130,8 +129,7 @@ static void hold_rows(struct row *some, size_t count, bool turn)
     latest_ms = last_ms = 0;
     atomic_store(&turned, !turn);
     for (struct row *r = rows; r < end; r++) {
-        ok(proxy_start(server_hosts(cluster_server(cluster, cast.follower)),
-                       &r->proxy));
+        ok(proxy_start(server_hosts(cluster_server(cast.follower)), &r->proxy));
         for (int i = 0; i < HOLDERS; i++)
             holder_open(&r->holders[i], proxy_hosts(r->proxy), TIMEOUT_MS,
                         new_path());
@@ -180,5 +178,5 @@ TEST(a_link_that_turns_slow_keeps_the_lease)
 
 int main(void)
 {
-    return run_with_cluster(&(struct cluster_opts){ 0 }, &cluster, NULL, NULL);
+    return run_with_cluster(&(struct cluster_opts){ 0 }, NULL, NULL);
 }

@@ -96,7 +96,7 @@ enum { FAILING_MS = 3000 }; /* for a server to notice that its disk is full */
 
 static struct server *hit(const struct nemesis *n)
 {
-    return cluster_server(n->cluster, n->stroke.host);
+    return cluster_server(n->stroke.host);
 }
 
 /* A fault, or its end, by one call. */
@@ -110,7 +110,7 @@ static struct server *hit(const struct nemesis *n)
 
 static void restart(struct nemesis *n)
 {
-    if (cluster_restart(n->cluster, n->stroke.host) != SERVER_OK)
+    if (cluster_restart(n->stroke.host) != SERVER_OK)
         n->broken = true;
 }
 
@@ -155,28 +155,27 @@ static void drain_disk(struct nemesis *n)
 
 /* Links */
 
-STEP(cut_follower,
-     cluster_cut(n->cluster, n->stroke.cast.follower, n->stroke.cast.leader))
-STEP(isolate_leader, cluster_isolate(n->cluster, n->stroke.cast.leader))
-STEP(mend_servers, cluster_mend(n->cluster, n->stroke.host))
+STEP(cut_follower, cluster_cut(n->stroke.cast.follower, n->stroke.cast.leader))
+STEP(isolate_leader, cluster_isolate(n->stroke.cast.leader))
+STEP(mend_servers, cluster_mend(n->stroke.host))
 
-STEP(cut_requests, cluster_block(n->cluster, HERE, n->stroke.host))
-STEP(cut_replies, cluster_block(n->cluster, n->stroke.host, HERE))
+STEP(cut_requests, cluster_block(HERE, n->stroke.host))
+STEP(cut_replies, cluster_block(n->stroke.host, HERE))
 
 /* From two of the servers. */
 static void cut_clients(struct nemesis *n)
 {
-    cluster_cut(n->cluster, HERE, n->stroke.host);
-    cluster_cut(n->cluster, HERE, n->stroke.host % SERVERS + 1);
+    cluster_cut(HERE, n->stroke.host);
+    cluster_cut(HERE, n->stroke.host % SERVERS + 1);
 }
 
-STEP(mend_clients, cluster_heal(n->cluster))
+STEP(mend_clients, cluster_heal())
 
 static void reset(struct nemesis *n)
 {
     proxy_cut(n->proxy);
     for (int host = 1; host < HOSTS; host++)
-        cluster_break(n->cluster, HERE, host);
+        cluster_break(HERE, host);
 }
 
 STEP(open_proxy, proxy_heal(n->proxy))
@@ -238,8 +237,7 @@ enum { EXPIRED = 4, STOPPED = 5, KILLED = 3, JUMPING = 5 };
 
 static void expire(struct nemesis *n)
 {
-    const char *hosts =
-        server_hosts(cluster_server(n->cluster, n->stroke.cast.leader));
+    const char *hosts = server_hosts(cluster_server(n->stroke.cast.leader));
     int workers[EXPIRED];
     int done = 0;
 
@@ -496,7 +494,7 @@ void nemesis_strike(struct nemesis *n, int kind)
     struct stroke *s = &n->stroke;
 
     *s = (struct stroke){ .count = 0 };
-    if (!cluster_find_cast(n->cluster, &s->cast)) {
+    if (!cluster_find_cast(&s->cast)) {
         n->broken = true;
         return;
     }

@@ -20,7 +20,6 @@ struct stroke {
 };
 
 struct nemesis {
-    struct cluster *cluster;
     struct proxy *proxy;
     struct admin *admin;
     const char *scratch; /* the directory with the logs of the servers */

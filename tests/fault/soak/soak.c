@@ -39,7 +39,6 @@ enum {
 
 static char scratch[128];
 static int8_t *days_of;
-static struct cluster *cluster;
 static struct proxy *proxy;
 static const char *all_hosts = "";
 
@@ -91,10 +90,10 @@ static int start_servers(void)
         if (!mount_memory(opts.logs[host], LOG_MB))
             die(opts.logs[host]);
     }
-    int rc = cluster_start(&opts, &cluster);
+    int rc = cluster_start(&opts);
     for (int host = 1; rc == SERVER_OK && host < HOSTS; host++)
         all_hosts = textf("%s%s%s", all_hosts, host > 1 ? "," : "",
-                          server_hosts(cluster_server(cluster, host)));
+                          server_hosts(cluster_server(host)));
     return rc;
 }
 
@@ -179,7 +178,7 @@ static void read_truth(const struct nemesis *n, struct history truth[LOCKS],
 
     for (int host = 1; host < HOSTS; host++) {
         events.voter = 1u << host;
-        if (!txn_log_read(cluster_server(n->cluster, host), add_event, &events))
+        if (!txn_log_read(cluster_server(host), add_event, &events))
             die("transaction logs");
         /* The same transaction in several logs becomes one with several
          * voters. */
@@ -422,8 +421,7 @@ static void report(const struct outcome *o, const struct nemesis *n)
 static struct nemesis begin(const char *name, bool trusting)
 {
     const char *dir = make_dir(name);
-    struct nemesis n = { .cluster = cluster,
-                         .proxy = proxy,
+    struct nemesis n = { .proxy = proxy,
                          .scratch = scratch,
                          .days_of = days_of,
                          .program = beside("soak_client"),
@@ -458,7 +456,7 @@ static struct outcome finish(struct nemesis *n)
     struct outcome o = { .seconds = (double)(now_ms() - n->began_ms) / 1000 };
 
     o.stuck_clients = clients_finish(n);
-    if (!cluster_find_cast(cluster, &n->stroke.cast))
+    if (!cluster_find_cast(&n->stroke.cast))
         n->broken = true;
     if (n->broken)
         printf("soak: a server or a client did not come back\n");
@@ -576,7 +574,7 @@ int main(void)
                 STDERR_FILENO);
         proxy_stop(proxy);
     }
-    cluster_stop(cluster);
+    cluster_stop();
     guard_finish(&guard);
     return good ? 0 : 1;
 }
