@@ -146,7 +146,6 @@ static void add_conn(struct proxy *p, int client)
         (void)!connect(c->server, (const struct sockaddr *)server,
                        sizeof(*server));
     }
-    c->tail = &c->first;
     p->conns[p->conn_count++] = c;
 }
 

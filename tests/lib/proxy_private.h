@@ -90,7 +90,6 @@ struct conn {
     struct flow up;   /* requests */
     struct flow down; /* replies */
     struct request *first;
-    struct request **tail;
     int in_flight;
     int64_t zxid;    /* the last one the client knows */
     int64_t wake_ms; /* when a delayed reply may leave, or 0 */

@@ -74,13 +74,15 @@ static struct request *add_request(struct proxy *p, struct conn *c, int32_t xid,
                                    int32_t type)
 {
     struct request *r = proxy_must(calloc(1, sizeof(*r)));
+    struct request **end = &c->first;
 
+    while (*end != NULL)
+        end = &(*end)->next;
+    *end = r;
     r->xid = xid;
     r->counted = rules_any_covers(type);
     r->seen_ms = now_ms();
     r->percent = 100 - p->jitter + (int)(random() % (2 * p->jitter + 1));
-    *c->tail = r;
-    c->tail = &r->next;
     rules_count(p, c, type);
     rules_apply(p, type, r);
     return r;
@@ -93,8 +95,6 @@ static void remove_request(struct conn *c, struct request *r)
     while (*link != r)
         link = &(*link)->next;
     *link = r->next;
-    if (r->next == NULL)
-        c->tail = link;
     if (r->counted)
         c->in_flight--;
     free(r);

@@ -171,8 +171,7 @@ static int by_zxid(const void *a, const void *b)
 
 /* A transaction is believed when two of the three have it: what a leader wrote
  * before it was cut off may never have been committed. */
-static void read_truth(const struct nemesis *n, struct history truth[LOCKS],
-                       struct outcome *o)
+static void read_truth(struct history truth[LOCKS], struct outcome *o)
 {
     struct events events = { .near_ms = real_ms() };
 
@@ -332,7 +331,7 @@ static void outcome_find(struct nemesis *n, struct outcome *o)
     };
 
     if (!n->trusting)
-        read_truth(n, truth, o);
+        read_truth(truth, o);
     add_journal_of_nemesis(n, &e);
     for (int thread = 0; thread < THREADS; thread++)
         add_journals(n, thread, &e, o);
