@@ -8,11 +8,9 @@
 
 /* -- memory ---------------------------------------------------------------- */
 
-#define CHUNK  (256 * 1024)
-#define CHUNKS 256
+#define ARENA ((size_t)64 * 1024 * 1024)
 
-static char *chunks[CHUNKS];
-static OF_SCHEDULE size_t chunk; /* in use, up to: */
+static char *arena; /* the system gives it as it is used */
 static OF_SCHEDULE size_t used;
 
 /* The linker says where that section is. */
@@ -22,20 +20,15 @@ extern char __stop_of_schedule[];
 void *arena_new(size_t size)
 {
     size = (size + 15) & ~(size_t)15;
-    if (size > CHUNK || (used + size > CHUNK && ++chunk == CHUNKS)) {
+    if (arena == NULL)
+        arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena == MAP_FAILED || size > ARENA - used) {
         (void)fprintf(stderr, "sim: the arena is full\n");
         abort();
     }
-    if (used + size > CHUNK)
-        used = 0;
-    if (chunks[chunk] == NULL)
-        chunks[chunk] = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (chunks[chunk] == MAP_FAILED)
-        abort();
-    void *p = chunks[chunk] + used;
     used += size;
-    return memset(p, 0, size);
+    return memset(arena + used - size, 0, size);
 }
 
 char *arena_copy(const char *data, size_t len)
