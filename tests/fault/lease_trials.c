@@ -117,10 +117,14 @@ static int join(const char *host)
 
 /* -- the faults ----------------------------------------------------------- */
 
-static void cut_follower(const struct cast *cast)
-{
-    cluster_cut(cast->follower, cast->leader);
-}
+/* A fault that is one call. */
+#define STRIKE(name, call)                                                     \
+    static void name(const struct cast *cast)                                  \
+    {                                                                          \
+        call;                                                                  \
+    }
+
+STRIKE(cut_follower, cluster_cut(cast->follower, cast->leader))
 
 /* Commits and the leader's pings stay out, while the follower is still heard.
  */
@@ -141,10 +145,7 @@ static void stall_release_then_cut(const struct cast *cast)
     cluster_cut(cast->follower, cast->leader);
 }
 
-static void isolate_leader(const struct cast *cast)
-{
-    cluster_isolate(cast->leader);
-}
+STRIKE(isolate_leader, cluster_isolate(cast->leader))
 
 static void hear_followers(const struct cast *cast, bool hear)
 {
@@ -212,10 +213,7 @@ static void pause_leader_of_many(const struct cast *cast)
     free(fds);
 }
 
-static void cut_client(const struct cast *cast)
-{
-    cluster_cut(HERE, cast->follower);
-}
+STRIKE(cut_client, cluster_cut(HERE, cast->follower))
 
 /* The holders acquire during a stall of the follower, `asked_ms` before its
  * end. They get the answers, but the follower sends nothing after them: it is
@@ -236,19 +234,15 @@ static void stall_and_acquire(const struct cast *cast, int stall_ms,
     sleep_ms(TIMEOUT_MS / 2); /* no lease of these can begin later */
 }
 
-static void acquire_in_a_stall(const struct cast *cast)
-{
-    stall_and_acquire(cast, TIMEOUT_MS / 8 + 60 + random_between(600, 2600),
-                      TIMEOUT_MS / 8 + 60, random_between(300, 1000));
-}
+STRIKE(acquire_in_a_stall,
+       stall_and_acquire(cast, TIMEOUT_MS / 8 + 60 + random_between(600, 2600),
+                         TIMEOUT_MS / 8 + 60, random_between(300, 1000)))
 
 /* The request comes just before the end of the stall, so the answers are quick
  * when the leader happens to send again in time. */
-static void acquire_as_a_stall_ends(const struct cast *cast)
-{
-    stall_and_acquire(cast, random_between(1500, 3400), random_between(20, 60),
-                      random_between(200, 400));
-}
+STRIKE(acquire_as_a_stall_ends,
+       stall_and_acquire(cast, random_between(1500, 3400),
+                         random_between(20, 60), random_between(200, 400)))
 
 /* The writes are many then, and under way together. */
 static void turn_slow_then_cut(const struct cast *cast)
