@@ -123,11 +123,6 @@ int64_t sim_now;
 static OF_SCHEDULE struct event *events; /* the first to come is the first */
 static OF_SCHEDULE struct event *over;   /* whose memory is used again */
 
-void events_reset(void)
-{
-    sim_now = 1000 * MS;
-}
-
 void events_at(int64_t instant, void (*fn)(void *arg, uint64_t tag), void *arg,
                uint64_t tag)
 {

@@ -79,10 +79,9 @@ uint64_t noise(void);
 
 #define MS INT64_C(1000000)
 
-/* Nanoseconds. */
+/* Nanoseconds; the first of a schedule. */
 extern int64_t sim_now;
-
-void events_reset(void);
+#define SIM_BEGIN (1000 * MS)
 
 /* Events of one instant happen in the order in which they were added. */
 void events_at(int64_t instant, void (*fn)(void *arg, uint64_t tag), void *arg,

@@ -278,8 +278,5 @@ void acls_deny(uint32_t permissions, int depth, int process, int64_t duration);
 /* `leaves`: a client that is refused it may leave a node. */
 bool acls_permit(int session, const struct node *n, uint32_t permission,
                  bool leaves);
-/* The node may be read by a request of that type. */
-bool acls_permit_read(int session, const struct node *n,
-                      enum zkr__zk_type type);
 /* Returns the permissions of everybody on it. */
 uint32_t acls_anyone(const struct node *n);

@@ -123,10 +123,12 @@ static void read_at(struct conn *c, struct request *r)
 {
     int64_t version = ensemble.replicas[c->replica].applied;
     const struct node *n = tree_find_shown(r->path, c->replica, version);
+    bool is_read = r->type != ZKR__ZK_EXISTS || acls.strict;
 
     r->node = n;
     r->rc = n == NULL ? ZKR_ZNONODE : ZKR_OK;
-    if (n != NULL && !acls_permit_read(c->session, n, r->type)) {
+    if (n != NULL && is_read &&
+        !acls_permit(c->session, n, ZKR_PERMISSION_READ, false)) {
         r->rc = ZKR_ZNOAUTH;
         r->node = NULL;
         return;

@@ -18,12 +18,6 @@ static OF_SCHEDULE struct denial {
 static OF_SCHEDULE bool refused[SESSIONS_MAX];
 OF_SCHEDULE struct acls acls;
 
-bool acls_permit_read(int session, const struct node *n, enum zkr__zk_type type)
-{
-    return (type == ZKR__ZK_EXISTS && !acls.strict) ||
-           acls_permit(session, n, ZKR_PERMISSION_READ, false);
-}
-
 static uint32_t denied(const struct node *n, int process)
 {
     uint32_t permissions = 0;

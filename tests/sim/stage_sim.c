@@ -90,7 +90,7 @@ int stage_play(void (*script)(void))
 
     choices_begin(&choices, NULL, 0,
                   seed == NULL ? 1 : strtoull(seed, NULL, 0));
-    events_reset();
+    sim_now = SIM_BEGIN;
     tree_reset();
     pipe_slow_until = INT64_MAX;
     ensemble_reset(1000 * MS, 5000 * MS, 1000 * MS);

@@ -16,7 +16,7 @@ void world_trace(const char *format, ...)
 
     if (!world_limits.verbose)
         return;
-    (void)printf("%9.3f  ", (double)(sim_now - 1000 * MS) / (double)MS);
+    (void)printf("%9.3f  ", (double)(sim_now - SIM_BEGIN) / (double)MS);
     va_start(args, format);
     (void)vprintf(format, args);
     va_end(args);
@@ -94,7 +94,7 @@ void world_fail(const char *format, ...)
     va_list args;
     int len =
         snprintf(text, sizeof(text),
-                 "at %.3f ms: ", (double)(sim_now - 1000 * MS) / (double)MS);
+                 "at %.3f ms: ", (double)(sim_now - SIM_BEGIN) / (double)MS);
 
     va_start(args, format);
     (void)vsnprintf(text + len, sizeof(text) - (size_t)len, format, args);
@@ -245,7 +245,7 @@ static void make_directory(void)
 static void begin(void)
 {
     arena_reset();
-    events_reset();
+    sim_now = SIM_BEGIN;
     tree_reset();
     world.recipe = world_limits.recipe >= 0 ? (enum recipe)world_limits.recipe
                                             : (enum recipe)choose(RECIPES);
