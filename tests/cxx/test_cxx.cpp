@@ -105,6 +105,7 @@ static void errors_say_what_and_why(const zkr::session &session)
     const zkr::error loss(ZKR_ZCONNECTIONLOSS, "here");
 
     REQUIRE(loss.is_transient() && loss.is_unsure());
+    REQUIRE(!zkr::error(ZKR_EBUSY).is_unsure());
     REQUIRE(loss.what() ==
             std::string("here: ") + zkr_strerror(loss.code().value()));
     REQUIRE(zkr::error(ZKR_ELOST).is_session_over());
@@ -302,6 +303,7 @@ static void readers_share(const zkr::session &session, const std::string &path)
     REQUIRE(lock.held().token() > 0);
     REQUIRE(!in_another_thread([&] { return other.try_lock_shared(); }));
     REQUIRE(!in_another_thread([&] { return other.try_lock_shared_for(5ms); }));
+    REQUIRE(in_another_thread([&] { return !other.acquire_shared_for(5ms); }));
 }
 
 static void a_reentrant_lock_is_its_threads(const zkr::session &session,
@@ -400,6 +402,7 @@ static void a_program_reads_and_writes(const zkr::session &session,
 
     counted.mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL;
     REQUIRE(!session.exists(node, 9s));
+    GIVES(ZKR_EPATH, session.exists("no/slash", 9s));
     GIVES(ZKR_ZNONODE, session.get(node, 9s));
     REQUIRE(session.create(node, "", 9s) == node);
     REQUIRE(session.get(node, 9s).data().empty());
@@ -531,7 +534,9 @@ static void listeners_are_told(const zkr::session &session, zkr::mutex &mutex)
     }
     std::promise<std::error_code> gone;
 
-    mutex.acquire().release_async(
+    grant = mutex.acquire();
+    zkr::grant_listener(grant, [](auto...) { std::abort(); }); // and ends
+    grant.release_async(
         movable([&](std::error_code code) { gone.set_value(code); }));
     REQUIRE(!gone.get_future().get());
 }
@@ -656,7 +661,18 @@ static void lines_are_logged(const zkr::session &session, const char *hosts)
                                    zkr_log_level, const char *line) {
                     *lines += *line != '\0';
                 }));
-    zkr::session(hosts).close();
+    zkr::session ours(hosts);
+    std::promise<int> inside;
+
+    ours.post(
+        zkr_session_sync_async,
+        [&](std::error_code, auto) {
+            inside.set_value(code_of([&] { ours.close(); }));
+        },
+        zkr::timeout(9s));
+    REQUIRE(inside.get_future().get() == ZKR_EDEADLK);
+    REQUIRE(ours.state() == ZKR_SESSION_CONNECTED); // it has not gone
+    ours.close();
     REQUIRE(*alive.lock() > 0);
     zkr::log_to(nullptr);
     REQUIRE(alive.expired());
@@ -731,6 +747,7 @@ static void a_recursive_mutex_is_its_threads(const zkr::session &session,
                code_of([&] { mutex.unlock(); }) == ZKR_ENOTOWNER;
     }));
     REQUIRE(mutex.depth() == 1);
+    session.test_expire(); // the end of `outer` tells nothing of that
 }
 
 static void counters_barriers_and_fences(const zkr::session &session,
@@ -741,6 +758,7 @@ static void counters_barriers_and_fences(const zkr::session &session,
 
     REQUIRE(counter.add(5, 9s) == 5);
     REQUIRE(counter.compare_and_set(5, 7, 9s) == 5);
+    REQUIRE(counter.compare_and_set(8, 6, 9s) == 7);
     counter.set(9, counter.read(9s).second, 9s);
     GIVES(ZKR_ZBADVERSION, counter.set(1, 77, 9s));
     REQUIRE(counter.read(9s).first == 9);

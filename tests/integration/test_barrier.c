@@ -131,7 +131,8 @@ TEST(a_wake_up_or_a_restart_lets_nobody_pass)
 /* Nobody can see afterwards that a node is a container. */
 TEST(its_parents_are_as_its_options_say)
 {
-    ok(zkr_barrier_set(barrier, SOON_MS));
+    proxy_rule_error(proxy, ZOO_CREATE_CONTAINER_OP, 1, ZKR_ZUNIMPLEMENTED);
+    ok(zkr_barrier_set(barrier, SOON_MS)); /* and is told that there are none */
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 1);
     AUTO(barrier) b = NEW(barrier, s, textf("%s/barrier", new_path()),
                           OPTS(barrier, .flags = ZKR_PERSISTENT_PARENTS));
@@ -142,6 +143,20 @@ TEST(its_parents_are_as_its_options_say)
     ok(zkr_barrier_set(b, SOON_MS));
     ok(zkr_double_barrier_enter(member, SOON_MS));
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 0);
+}
+
+TEST(barriers_are_below_the_chroot)
+{
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    AUTO(session) inner = OPEN(.chroot = path);
+    AUTO(barrier) b = NEW(barrier, inner, "/below", NULL);
+    AUTO(double_barrier) member = NEW(double_barrier, inner, "/both", 2, NULL);
+    ok(zkr_barrier_set(b, SOON_MS));
+    assert_int_equal(zkr_barrier_wait(b, 0), ZKR_EBUSY);
+    assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_EBUSY);
+    wait_children(textf("%s/both", path), 0);
+    tells(zkr_barrier_remove(barrier, SOON_MS), ZKR_ZNOTEMPTY, path);
+    assert_true(is_there(path));
 }
 
 /* -- the double barrier ---------------------------------------------------- */

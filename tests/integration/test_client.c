@@ -207,7 +207,8 @@ static void on_answer(int error, const struct zkr_reply *reply, void *user)
 {
     struct answer *a = user;
 
-    if ((error == ZKR_OK) != (reply != NULL))
+    if ((error == ZKR_OK) != (reply != NULL) ||
+        (error == ZKR_OK) == (strstr(zkr_error_detail(), path) != NULL))
         error = 1; /* no code */
     if (reply != NULL) {
         a->owner = reply->stat.ephemeral_owner;

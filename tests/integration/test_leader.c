@@ -221,6 +221,18 @@ TEST(a_node_is_that_of_curators_latch_or_kazoos_election_and_has_the_id)
     end(&c);
 }
 
+TEST(a_participant_has_the_label_and_the_parents_of_its_options)
+{
+    end(&a);
+    begin_with(
+        &a, s,
+        OPTS(leader, .label = "nightly", .flags = ZKR_PERSISTENT_PARENTS));
+    leads(&a);
+    AUTO(grant) g = GRANT(leader_grant, a.leader);
+    assert_has(zkr_grant_record(g), "\"nightly\"");
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE_CONTAINER_OP), 0);
+}
+
 /* TestLeaderLatch.testCorrectWatching */
 TEST(participants_are_listed_in_their_order_with_their_ids)
 {
@@ -523,6 +535,7 @@ static void try_to_wait(zkr_leader *leader, const struct zkr_leader_event *e,
         recorder_add(recorder, zkr_leader_leave(leader), 0);
         recorder_add(recorder, zkr_leader_is_leader(leader), 0);
         recorder_add(recorder, zkr_leader_leave_async(leader), 0);
+        recorder_add(recorder, zkr_leader_leave(leader), 0); /* it has left */
         recorder_add(recorder, zkr_leader_is_leader(leader), 0);
         recorder_add(recorder, zkr_leader_campaign(leader), 0);
     } else if (e->kind == ZKR_LEADER_LOST) {
@@ -534,8 +547,8 @@ static void try_to_wait(zkr_leader *leader, const struct zkr_leader_event *e,
 TEST(a_callback_leaves_campaigns_and_frees_but_does_not_wait)
 {
     AUTO(recorder) r = recorder_new();
-    static const int expected[] = { ZKR_EDEADLK, ZKR_EDEADLK, 1, ZKR_OK,
-                                    0,           ZKR_OK,      -1 };
+    static const int expected[] = { ZKR_EDEADLK, ZKR_EDEADLK, 1,      ZKR_OK,
+                                    ZKR_OK,      0,           ZKR_OK, -1 };
 
     zkr_leader *l = NEW(leader, s, path, NULL, try_to_wait, r);
     ok(zkr_leader_campaign(l));

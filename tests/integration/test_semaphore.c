@@ -28,7 +28,7 @@ static int setup(void)
                                     .reply_timeout_ms = SOON_MS));
     (void)snprintf(leases, sizeof(leases), "%s/leases", path);
     (void)snprintf(locks, sizeof(locks), "%s/locks", path);
-    (void)snprintf(limit_path, sizeof(limit_path), "%s", new_path());
+    PRINT(limit_path, "%s/limit", new_path());
     return 0;
 }
 
@@ -548,6 +548,10 @@ TEST(a_shared_limit_can_be_changed)
         AWAIT(zkr_semaphore_limit(other) == 1);
     }
     release(held[0]);
+    assert_int_equal(admin_delete(admin, limit_path), ZOK);
+    settle(theirs); /* the event */
+    settle(theirs); /* the answer to the read */
+    assert_int_equal(zkr_semaphore_limit(other), 1);
 }
 
 /* It ended with an error, though a moment later the limit was as before. */

@@ -363,6 +363,11 @@ TEST(a_pause_may_be_there_from_the_beginning)
     set(path, "1");
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "1");
     assert_true(stopwatch_stop(w).took_ns >= PAUSE_MS * INT64_C(1000000));
+    ok(zkr_watch_set_pause(log->watch, INT64_MAX)); /* from the next read on */
+    set(path, "2");
+    expect(log, 2, ZKR_WATCH_CHANGED, ZOK, "2");
+    set(path, "3");
+    expect_no_more(log, 3);
 }
 
 /* It is made between the read that misses it and the one that waits for it. */

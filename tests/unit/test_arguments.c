@@ -160,6 +160,7 @@ TEST(arguments_of_a_watch)
 
 TEST(arguments_of_a_transaction)
 {
+    static char acl[15 * 2000];
     AUTO(txn) t = NEW(txn, s, NULL);
 
     INVALID(zkr_txn_new(s, NULL, NULL));
@@ -172,6 +173,11 @@ TEST(arguments_of_a_transaction)
     ok(zkr_txn_set(t, "/a", much, 600000, ZKR_ANY_VERSION));
     ok(zkr_txn_set(t, "/a", much, 400000, ZKR_ANY_VERSION));
     gives(ZKR_ETOOLONG, zkr_txn_set(t, "/a", much, 50000, ZKR_ANY_VERSION));
+    for (size_t i = 0; i < sizeof(acl); i += 15)
+        memcpy(&acl[i], "world:anyone:r,", 15);
+    acl[sizeof(acl) - 1] = '\0';
+    gives(ZKR_ETOOLONG,
+          zkr_txn_create(t, "/a", "", 0, OPTS(create, .acl = acl)));
     assert_int_equal(zkr_txn_failed(NULL), -1);
 }
 
@@ -345,6 +351,7 @@ TEST(what_is_at_a_limit_is_taken)
     ok(zkr_participants_revoke(s, twice));
     AUTO(watch) w =
         MADE(watch, session_watch, s, twice, ZKR_WATCH_DATA, NULL, NULL, NULL);
+    INVALID(zkr_watch_set_pause(w, -1)); /* and this is below one */
     AUTO(semaphore) sem = NEW(semaphore, s, "/a", ZKR_SEMAPHORE_MAX, NULL);
     client_await_rest();
     sent = count_sent();

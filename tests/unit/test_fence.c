@@ -42,6 +42,7 @@ static void refuses_what_is_old(zkr_fence *f)
     ok(zkr_fence_accept_shared(f, 20));
     ok(zkr_fence_accept_shared(f, 10));
     gives(ZKR_ESTALE, zkr_fence_accept_shared(f, 8));
+    assert_has(zkr_error_detail(), "8, and 9 was");
     gives(ZKR_ESTALE, zkr_fence_accept(f, 10, 0));
     assert_true(highest(f) == 20);
     gives(ZKR_EINVAL, zkr_fence_accept(f, 0, 0));
@@ -354,9 +355,21 @@ static int hold(int out)
     return holds(out) ? pause() : 1;
 }
 
+static void *accept_main(void *fence)
+{
+    return accept_alone(fence) == ZKR_OK ? fence : NULL;
+}
+
+static void *look_main(void *fence)
+{
+    return look(fence) == ZKR_OK ? fence : NULL;
+}
+
+/* What has no deadline waits until then. */
 TEST(a_process_that_dies_in_a_section_leaves_it)
 {
     AUTO(fence) f = open_fence();
+    pthread_t threads[2];
     int pipes[2];
     char c;
 
@@ -366,10 +379,14 @@ TEST(a_process_that_dies_in_a_section_leaves_it)
     gives(ZKR_EBUSY, zkr_fence_begin(f, 6, 0, 0));
     gives(ZKR_ETIMEDOUT, zkr_fence_begin(f, 6, 0, 50));
     assert_int_equal(kill(pid, SIGSTOP), 0); /* no difference */
+    threads[0] = thread_start(accept_main, f);
+    threads[1] = thread_start(look_main, f);
     gives(ZKR_ETIMEDOUT, zkr_fence_begin(f, 6, 0, 50));
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    ok(zkr_fence_begin(f, 6, 0, 10000));
+    for (int i = 0; i < 2; i++)
+        assert_non_null(thread_join(threads[i]));
+    ok(zkr_fence_begin(f, 9, 0, 10000));
     ends_well(start(try_another, -1));
     zkr_fence_end(f);
     (void)close(pipes[0]);
