@@ -4,6 +4,7 @@
 #include <zkrecipes/client.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/opts.h"
@@ -53,10 +54,12 @@ static void free_watch(struct zkr__ref *ref)
 static void run_told(struct zkr__notice *notice)
 {
     struct zkr_watch *w = ZKR__CONTAINER(notice, struct zkr_watch, notice);
+    const char *path;
     struct zkr_reply *reply;
     enum zkr_watch_why why;
     int error;
 
+    zkr__error_set_detail("");
     zkr__session_lock(w->session);
     if (!w->untold) {
         zkr__session_unlock(w->session);
@@ -68,6 +71,10 @@ static void run_told(struct zkr__notice *notice)
     reply = w->reply;
     why = w->why;
     w->reply = NULL;
+    path = w->path + strlen(w->session->hosts.chroot);
+    if (error != ZKR_OK)
+        (void)zkr__fail(error, "watch '%.300s': refused",
+                        path[0] == '\0' ? "/" : path);
     zkr__session_unlock(w->session);
     if (w->fn != NULL)
         w->fn(error, reply, why, w->user);
