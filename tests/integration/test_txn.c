@@ -160,7 +160,10 @@ TEST(a_holder_commits)
     assert_int_equal(zkr_txn_failed(t), 0);
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
     zkr_txn_free(t);
+    t = add_two(MADE(txn, txn_new_guarded, g), "late", "b");
     release(g);
+    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ENOTHELD); /* it was freed */
+    zkr_txn_free(t);
     both_are_made("new", "a");
 }
 

@@ -152,6 +152,7 @@ TEST(arguments_of_a_watch)
 
     INVALID(watch(0, on_watched, &w));
     INVALID(watch(4, on_watched, &w));
+    INVALID(watch(ZKR_WATCH_EXISTS | ZKR_WATCH_UNTIL_DELETED, on_watched, &w));
     INVALID(watch(ZKR_WATCH_DATA, on_watched, NULL));
     INVALID(zkr_session_watch(s, "/x", ZKR_WATCH_DATA,
                               OPTS(watch, .pause_ms = -1), NULL, NULL, &w));

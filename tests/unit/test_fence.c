@@ -91,13 +91,11 @@ TEST(a_relative_path_stays_where_it_was)
     AUTO(text) before = getcwd(NULL, 0);
 
     assert_int_equal(chdir(dir), 0);
-    zkr_fence *f = NEW(fence, OPTS(fence, .file = "fence"));
+    AUTO(fence) f = NEW(fence, OPTS(fence, .file = "fence"));
     assert_int_equal(chdir(before), 0);
     ok(zkr_fence_accept(f, 5, 0));
-    zkr_fence_free(f);
-    f = open_fence();
-    assert_true(highest(f) == 5);
-    zkr_fence_free(f);
+    AUTO(fence) again = open_fence();
+    assert_true(highest(again) == 5);
 }
 
 TEST(a_fence_that_cannot_be_opened_says_why)
@@ -225,7 +223,7 @@ static int open_another(zkr_fence *f)
 struct cancelled {
     zkr_fence *fence;
     int (*call)(zkr_fence *f);
-    int rc;
+    atomic_int rc; /* 2: it has begun */
 };
 
 static void *cancelled_main(void *arg)
@@ -233,6 +231,7 @@ static void *cancelled_main(void *arg)
     struct cancelled *c = arg;
 
     (void)pthread_cancel(pthread_self()); /* the next system call may be it */
+    c->rc = 2;
     c->rc = c->call(c->fence);
     pthread_testcancel();
     return NULL;
@@ -355,20 +354,11 @@ static int hold(int out)
     return holds(out) ? pause() : 1;
 }
 
-static void *accept_main(void *fence)
-{
-    return accept_alone(fence) == ZKR_OK ? fence : NULL;
-}
-
-static void *look_main(void *fence)
-{
-    return look(fence) == ZKR_OK ? fence : NULL;
-}
-
 /* What has no deadline waits until then. */
 TEST(a_process_that_dies_in_a_section_leaves_it)
 {
     AUTO(fence) f = open_fence();
+    struct cancelled waits[] = { { f, accept_alone, 1 }, { f, look, 1 } };
     pthread_t threads[2];
     int pipes[2];
     char c;
@@ -379,13 +369,16 @@ TEST(a_process_that_dies_in_a_section_leaves_it)
     gives(ZKR_EBUSY, zkr_fence_begin(f, 6, 0, 0));
     gives(ZKR_ETIMEDOUT, zkr_fence_begin(f, 6, 0, 50));
     assert_int_equal(kill(pid, SIGSTOP), 0); /* no difference */
-    threads[0] = thread_start(accept_main, f);
-    threads[1] = thread_start(look_main, f);
+    for (int i = 0; i < 2; i++)
+        threads[i] = thread_start(cancelled_main, &waits[i]);
+    AWAIT(waits[0].rc == 2 && waits[1].rc == 2);
     gives(ZKR_ETIMEDOUT, zkr_fence_begin(f, 6, 0, 50));
     assert_int_equal(kill(pid, SIGKILL), 0);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
-    for (int i = 0; i < 2; i++)
-        assert_non_null(thread_join(threads[i]));
+    for (int i = 0; i < 2; i++) {
+        (void)thread_join(threads[i]);
+        assert_int_equal(waits[i].rc, ZKR_OK);
+    }
     ok(zkr_fence_begin(f, 9, 0, 10000));
     ends_well(start(try_another, -1));
     zkr_fence_end(f);
@@ -656,12 +649,10 @@ TEST(a_lock_file_that_was_replaced_is_noticed)
  * fence. */
 TEST(a_set_up_that_was_cut_short_is_done_again)
 {
-    write_file(in_dir("fence.lock"), "", 0);
-    zkr_fence *f = open_fence();
-    ok(zkr_fence_accept(f, 5, 0));
-    zkr_fence_free(f);
-    write_file(in_dir("fence.lock"), "", 0);
-    f = open_fence();
-    assert_true(highest(f) == 5);
-    zkr_fence_free(f);
+    for (int i = 0; i < 2; i++) {
+        write_file(in_dir("fence.lock"), "", 0);
+        AUTO(fence) f = open_fence();
+        assert_true(highest(f) == 5 * i);
+        ok(zkr_fence_accept(f, 5, 0));
+    }
 }
