@@ -54,7 +54,6 @@ static void free_watch(struct zkr__ref *ref)
 static void run_told(struct zkr__notice *notice)
 {
     struct zkr_watch *w = ZKR__CONTAINER(notice, struct zkr_watch, notice);
-    const char *path;
     struct zkr_reply *reply;
     enum zkr_watch_why why;
     int error;
@@ -71,7 +70,7 @@ static void run_told(struct zkr__notice *notice)
     reply = w->reply;
     why = w->why;
     w->reply = NULL;
-    path = w->path + strlen(w->session->hosts.chroot);
+    const char *path = w->path + strlen(w->session->hosts.chroot);
     if (error != ZKR_OK)
         (void)zkr__fail(error, "watch '%.300s': refused",
                         path[0] == '\0' ? "/" : path);

@@ -67,22 +67,19 @@ TEST(a_fence_in_memory)
 
 TEST(a_fence_in_a_file)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
     char text[128];
 
     refuses_what_is_old(f);
-    zkr_fence *again = open_fence(); /* while the other is open */
+    AUTO(fence) again = open_fence(); /* while the other is open */
     assert_true(highest(again) == 20);
     ok(zkr_fence_accept(again, 30, 0));
     gives(ZKR_ESTALE, zkr_fence_accept(f, 29, 0));
-    zkr_fence_free(f);
-    zkr_fence_free(again);
     size_t len = read_file(file, text, sizeof(text) - 1);
     text[len] = '\0';
     assert_has(text, "highest 30,");
-    f = open_fence();
-    gives(ZKR_ESTALE, zkr_fence_accept(f, 29, 0));
-    zkr_fence_free(f);
+    AUTO(fence) later = open_fence();
+    gives(ZKR_ESTALE, zkr_fence_accept(later, 29, 0));
     assert_int_equal(access(in_dir("fence.new"), F_OK), -1);
 }
 
@@ -619,17 +616,15 @@ TEST(a_damaged_file_is_an_error_and_stays_as_it_is)
 
 TEST(a_file_that_has_gone_is_not_a_new_one)
 {
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
 
     ok(zkr_fence_accept(f, 1234, 0));
     assert_int_equal(unlink(file), 0);
     is_damaged(f);
     assert_int_equal(unlink(in_dir("fence.lock")), 0);
     gives(ZKR_EDAMAGED, zkr_fence_accept(f, 99, 0));
-    zkr_fence_free(f);
-    f = open_fence(); /* both are removed: this begins anew */
-    assert_true(highest(f) == 0);
-    zkr_fence_free(f);
+    AUTO(fence) next = open_fence(); /* both are removed: this begins anew */
+    assert_true(highest(next) == 0);
 }
 
 /* Two fences that lock different files would not exclude each other. */
