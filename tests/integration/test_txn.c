@@ -160,10 +160,9 @@ TEST(a_holder_commits)
     assert_int_equal(zkr_txn_failed(t), 0);
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
     zkr_txn_free(t);
-    t = add_two(MADE(txn, txn_new_guarded, g), "late", "b");
+    AUTO(txn) late = add_two(MADE(txn, txn_new_guarded, g), "late", "b");
     release(g);
-    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ENOTHELD); /* it was freed */
-    zkr_txn_free(t);
+    assert_int_equal(zkr_txn_commit(late, 0), ZKR_ENOTHELD); /* it was freed */
     both_are_made("new", "a");
 }
 

@@ -58,9 +58,8 @@ static void record(int error, const struct zkr_reply *reply,
     struct log *log = user;
     struct told t = { .error = error, .why = why };
 
-    /* it was that of an earlier callback, of whatever kind */
     if ((error == ZKR_OK) == (strstr(zkr_error_detail(), "watch '/") != NULL))
-        t.error = 1; /* no code */
+        t.error = 1; /* the sentence was that of an earlier callback */
     atomic_store(&log->inside, true);
     if (reply != NULL) {
         PRINT(t.data, "%s", reply->data == NULL ? "" : reply->data);

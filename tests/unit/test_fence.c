@@ -351,7 +351,6 @@ static int hold(int out)
     return holds(out) ? pause() : 1;
 }
 
-/* What has no deadline waits until then. */
 TEST(a_process_that_dies_in_a_section_leaves_it)
 {
     AUTO(fence) f = open_fence();
