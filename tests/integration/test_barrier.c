@@ -175,12 +175,13 @@ TEST(a_wait_and_a_member_left_alone_end_at_their_deadline_and_leave_nothing)
     ok(zkr_barrier_set(barrier, SOON_MS));
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
-        tells(zkr_barrier_wait(barrier, 1000), ZKR_ETIMEDOUT, path);
+        tells(zkr_barrier_wait(barrier, 1000), ZKR_ETIMEDOUT, "': it is set");
         assert_true(stopwatch_says(w, 1000, SESSION_MS / 2));
-        assert_int_equal(zkr_barrier_wait(barrier, 0), ZKR_EBUSY);
+        tells(zkr_barrier_wait(barrier, 0), ZKR_EBUSY, path);
         wait_watches(0);
         w = stopwatch_start();
-        tells(zkr_double_barrier_enter(member, 1000), ZKR_ETIMEDOUT, path);
+        tells(zkr_double_barrier_enter(member, 1000), ZKR_ETIMEDOUT,
+              textf("%s': too few have", ready));
         assert_true(stopwatch_says(w, 1000, SESSION_MS / 2));
         wait_children(path, 0);
         assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_EBUSY);
