@@ -300,6 +300,7 @@ TEST(without_a_lease_the_connection_decides)
     proxy_cut(proxy);
     wait_grant_state(g, ZKR_GRANT_SUSPENDED);
     assert_int_equal(zkr_grant_check(g), ZKR_EUNSURE);
+    assert_int_equal(zkr_grant_state(g), ZKR_GRANT_SUSPENDED); /* as before */
     proxy_heal(proxy);
     wait_grant_state(g, ZKR_GRANT_HELD);
 }

@@ -111,6 +111,8 @@ TEST(a_lock_that_stays_is_taken_again_without_a_request)
     const char *node = textf("%s", zkr_grant_node(g));
     const char *record = textf("%s", zkr_grant_record(g));
     assert_has(record, "\"pid\":");
+    tells(zkr_mutex_acquire(m, 1, &nil), ZKR_ETIMEDOUT,
+          ", waiting for another thread");
     release(g);
     AWAIT(is_alone());
     /* the watch on the node has been set, too */

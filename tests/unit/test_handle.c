@@ -38,9 +38,10 @@ TEST(zero_is_the_default)
     assert_int_equal(s->opts.reply_timeout_ms, 5000);
     assert_int_equal(s->opts.lease_hops, 1);
     assert_int_equal(s->opts.lease_margin_ms, 50);
-    AUTO(mutex) m = NEW(mutex, s, "/lock", OPTS(lockable, .retain_ms = 9));
+    AUTO(mutex) m =
+        NEW(mutex, s, "/lock", OPTS(lockable, .retain_ms = UINT32_MAX));
     assert_int_equal(m->lock->cohort->max, 64);
-    assert_int_equal(m->lock->cohort->retain, 9 * ZKR__MS);
+    assert_int_equal(m->lock->cohort->retain, UINT32_MAX * ZKR__MS);
     assert_int_equal(s->opts.log_level, ZKR_LOG_WARNING);
 }
 
@@ -70,6 +71,29 @@ TEST(a_leader_waits_in_vain_by_its_timeout)
     gives(ZKR_ZOPERATIONTIMEOUT, zkr_mutex_acquire(m, 0, &none));
     ok(zkr_lockable_stats(m, &n));
     assert_int_equal(n.timeouts, 1);
+    client_goes_on();
+    client_says(ZKR__ZK_DISCONNECTED);
+    await_state(s, ZKR_SESSION_SUSPENDED);
+    gives(ZKR_ETIMEDOUT, zkr_mutex_acquire(m, 50, &none));
+    const char *since = strstr(zkr_error_detail(), "the last answer came ");
+    assert_non_null(since);
+    assert_in_range(atoi(since + strlen("the last answer came ")), 0,
+                    zkr__clock_boot() / ZKR__MS - client_opened_ms());
+}
+
+/* A reader beside a writer waits for nobody, so for no longer than a try. */
+TEST(a_reader_beside_its_writer_waits_for_the_servers_only)
+{
+    AUTO(session) s = open_session_with(OPTS(session, .reply_timeout_ms = 1));
+    AUTO(rwlock) l =
+        NEW(rwlock, s, "/lock", OPTS(lockable, .retain_ms = 600000));
+    AUTO(grant) writing = GRANT(rwlock_acquire_write, l, -1);
+    zkr_grant *none = NULL;
+
+    client_stops_at(ZKR__ZK_CREATE);
+    gives(ZKR_ZOPERATIONTIMEOUT, zkr_rwlock_acquire_read(l, -1, &none));
+    gives(ZKR_ZOPERATIONTIMEOUT, zkr_rwlock_downgrade(l, writing, &none));
+    assert_has(zkr_error_detail(), "waiting for the servers");
     client_goes_on();
 }
 

@@ -58,6 +58,7 @@ TEST(claims_wait_for_the_connection)
     ask_for(m, &acquired);
     gives(ZKR_ZCONNECTIONLOSS, zkr_mutex_acquire(m, 0, &g));
     gives(ZKR_ETIMEDOUT, zkr_mutex_acquire(m, 5, &g));
+    assert_has(zkr_error_detail(), "; the servers have not answered yet");
     assert_int_equal(zkr_session_state(s), ZKR_SESSION_CONNECTING);
     assert_int_equal(atomic_load(&opened.times), 0);
     client_connects(true);
