@@ -330,6 +330,25 @@ TEST(a_grant_without_its_node_writes_nothing)
     assert_int_equal(client_requests(ZKR__ZK_MULTI), 1);
 }
 
+static void on_commit(int rc, zkr_txn *txn, void *h)
+{
+    hear(h, rc == ZKR_ENOTHELD ? zkr_error_detail() : zkr_strerror(rc));
+}
+
+TEST(a_write_that_comes_after_the_release_is_not_made)
+{
+    AUTO(txn) t = MADE(txn, txn_new_guarded, g);
+
+    client_answers(ZKR__ZK_MULTI, ZKR_ZNONODE);
+    client_stops_at(ZKR__ZK_MULTI);
+    ok(zkr_txn_set(t, "/data", "", 0, -1));
+    ok(zkr_txn_commit_async(t, -1, on_commit, &heard));
+    client_await_stop();
+    ok(zkr_grant_release_async(g, NULL, NULL));
+    client_goes_on();
+    hears(&heard, "mutex '/lock', set '/data': the lock has been released ");
+}
+
 /* The node stays, because the delete is refused, and its owner is freed. */
 TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
           teardown)

@@ -33,17 +33,24 @@ TEST(so_many_repetitions_and_no_more)
     AUTO(participants) list = NULL;
     AUTO(reply) reply = NULL;
     AUTO(grant) g = NULL;
+    struct zkr_counters n = ZKR_COUNTERS_INIT;
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
     gives(ZKR_ZTHROTTLEDOP, zkr_mutex_acquire(m, -1, &g));
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 3);
+    ok(zkr_session_stats(s, &n));
+    assert_int_equal(n.retries, 2);
     client_answers(ZKR__ZK_SYNC, ZKR_ZTHROTTLEDOP);
     gives(ZKR_ZTHROTTLEDOP, zkr_participants_list(s, "/lock", NULL, &list));
     assert_int_equal(client_requests(ZKR__ZK_SYNC), 3);
     client_answers(ZKR__ZK_GET, ZKR_ZCONNECTIONLOSS);
     gives(ZKR_ZCONNECTIONLOSS, zkr_session_get(s, "/lock", -1, &reply));
     assert_int_equal(client_requests(ZKR__ZK_GET), 3);
+    (void)teardown();
+    open_with(ZKR_RETRY_UNTIL_INIT(20, 1));
+    client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
+    gives(ZKR_ZTHROTTLEDOP, zkr_mutex_acquire(m, -1, &g));
 }
 
 /* The time is in milliseconds: in nanoseconds it would have passed at once. */

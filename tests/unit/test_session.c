@@ -205,6 +205,11 @@ TEST(a_parent_that_cannot_be_made_is_an_error)
     gives(ZKR_ZUNIMPLEMENTED,
           zkr__parents_make(s, "/a/b", ZKR_CREATE_PERSISTENT,
                             zkr__clock_deadline(5000)));
+    client_answers(ZKR__ZK_CREATE, ZKR_ZNONODE);
+    AUTO(mutex) m = NEW(mutex, s, "/a/b", NULL);
+    zkr_grant *none = NULL;
+    gives(ZKR_ZNONODE, zkr_mutex_acquire(m, -1, &none));
+    assert_has(zkr_error_detail(), "cannot create '/a'");
 }
 
 /* It is read again; here it is of the wrong size. */
