@@ -336,17 +336,18 @@ static void read_text(const char *text)
 /* What is missing is empty. */
 TEST(our_record_is_read)
 {
-    read_text("{\"host\":\"vm\",\"pid\":4231,\"thread\":\"peek\",\"tid\":4232,"
-              "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
-              "\"label\":\"close the books\",\"limit\":5,"
-              "\"library\":\"zkrecipes 0.1.0\"}");
+    read_text(
+        "{\"host\":\"vm\",\"pid\":4194303,\"thread\":\"peek\",\"tid\":4194304,"
+        "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
+        "\"label\":\"close the books\",\"limit\":5,\"asked\":false,"
+        "\"library\":\"zkrecipes 0.1.0\"}");
     assert_true(known.is_record);
     assert_string_equal(known.library, "zkrecipes 0.1.0");
     assert_int_equal(known.limit, 5);
     assert_false(known.is_asked);
     assert_string_equal(known.host, "vm");
-    assert_int_equal(known.pid, 4231);
-    assert_int_equal(known.tid, 4232);
+    assert_int_equal(known.pid, 4194303);
+    assert_int_equal(known.tid, 4194304);
     assert_string_equal(known.thread, "peek");
     assert_string_equal(known.program, "peek");
     assert_string_equal(known.label, "close the books");
@@ -355,6 +356,28 @@ TEST(our_record_is_read)
     assert_true(known.is_record);
     assert_string_equal(known.host, "");
     assert_int_equal(known.pid, 0);
+}
+
+/* Those of other hosts, or of another version, may be longer than ours. */
+TEST(the_longest_names_are_read)
+{
+    const struct {
+        const char *key, *value;
+        int len;
+    } texts[] = {
+        { "host", known.host, 255 },
+        { "thread", known.thread, 15 },
+        { "program", known.program, 63 },
+        { "label", known.label, ZKR_LABEL_MAX },
+        { "start", known.start, 30 },
+        { "reason", known.reason, ZKR__REVOKE_REASON_MAX },
+    };
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        read_text(textf("{\"library\":\"zkrecipes\",\"%s\":\"%s\"}",
+                        texts[i].key, many('x', texts[i].len)));
+        assert_string_equal(texts[i].value, many('x', texts[i].len));
+    }
 }
 
 TEST(the_session_around_is_read)
@@ -392,6 +415,7 @@ TEST(other_data_is_no_record)
         "null",     "{\"library\":\"zk\"}",
         "hostA",    "{\"library\":\"zkrecipes\"} x",
         "10.1.2.3", " {\"library\":\"zkrecipes\"}",
+        "}",        "{\"library\":\"zkrecipes\",\"a\":1,\"a\":1}",
     };
 
     for (size_t i = 0; i < COUNT(others); i++) {

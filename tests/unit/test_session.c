@@ -129,6 +129,7 @@ TEST(a_line_of_the_log_is_no_place_to_be_cancelled_at)
 
 struct told {
     atomic_int error;
+    atomic_int times;
     char detail[512];
 };
 
@@ -137,9 +138,11 @@ static void on_release(int error, void *user)
     struct told *told = user;
 
     PRINT(told->detail, "%s", zkr_error_detail());
+    (void)atomic_fetch_add(&told->times, 1);
     atomic_store(&told->error, error);
 }
 
+/* A refused one is made again before the next acquire, and told once. */
 TEST(how_a_release_ended_is_explained_to_its_callback)
 {
     static const int codes[] = { ZKR_ZNOAUTH, ZKR_OK };
@@ -159,6 +162,9 @@ TEST(how_a_release_ended_is_explained_to_its_callback)
             assert_has(told.detail, "mutex '/lock': cannot delete");
             assert_has(told.detail, "ZNOAUTH");
         }
+        give_back(acquire(m));
+        client_await_rest();
+        assert_int_equal(atomic_load(&told.times), 1);
     }
 }
 
