@@ -211,3 +211,15 @@ TEST(a_break_remembers_each_delete_whose_answer_is_lost)
     thread_join(b.thread);
     assert_int_equal(b.rc, ZKR_OK);
 }
+
+/* The first one is carried out between the look and the second one. */
+TEST(a_break_whose_delete_comes_late_is_made)
+{
+    struct breaking b = { .timeout_ms = -1 };
+
+    (void)begin_to_break(&b);
+    client_answers_times(ZKR__ZK_DELETE, ZKR_ZNONODE, 1);
+    client_goes_on();
+    thread_join(b.thread);
+    assert_int_equal(b.rc, ZKR_OK);
+}

@@ -216,6 +216,7 @@ TEST(data_of_a_node_is_cut)
     AUTO(participants) made_of_it = zkr__roster_make(&node, 1);
 
     assert_int_equal(made_of_it->items[0].data_size, ZKR_PARTICIPANT_DATA_MAX);
+    assert_int_equal(made_of_it->items[0].data[ZKR_PARTICIPANT_DATA_MAX], 0);
 }
 
 /* Returns the partner in a downgrade, or NULL. With a partner the recipe is not
