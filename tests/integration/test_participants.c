@@ -316,10 +316,10 @@ TEST(of_a_long_queue_the_head_is_listed_or_read)
         assert_read(list, reads == 0 ? 301 : reads);
     }
     AUTO(participants) list =
-        list_of(s, path, OPTS(participants, .limit = 200));
-    assert_int_equal(list->count, 200);
+        list_of(s, path, OPTS(participants, .limit = 300));
+    assert_int_equal(list->count, 300);
     assert_int_equal(list->total, 301);
-    assert_place(list, 199, "lock-0000000199", 198);
+    assert_place(list, 299, "lock-0000000299", 298);
 }
 
 /* Readers hold side by side: the question who holds needs all of them, and the

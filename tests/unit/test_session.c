@@ -308,13 +308,19 @@ TEST_ROWS(a_node_that_was_not_asked_for_is_none_of_ours, lies, lie)
 /* After a delete whose answer was lost, a write comes first, to catch up. */
 TEST(a_break_goes_on_where_a_write_is_refused)
 {
-    OPEN_GRANT(s, m, g, ZKR_SESSION_NO_LEASE);
+    static const int lost[] = { ZKR_ZCONNECTIONLOSS, ZKR_ZSESSIONEXPIRED };
+    static const int refusals[] = { ZKR_ZNOAUTH, ZKR_ZNONODE };
 
-    client_answers_times(ZKR__ZK_DELETE, ZKR_ZCONNECTIONLOSS, 1);
-    client_answers(ZKR__ZK_CHECK, ZKR_ZNOAUTH);
-    int writes = client_requests(ZKR__ZK_CHECK);
-    ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 5000));
-    assert_int_equal(client_requests(ZKR__ZK_CHECK), writes + 1);
+    for (size_t i = 0; i < COUNT(lost); i++) {
+        OPEN_GRANT(s, m, g, ZKR_SESSION_NO_LEASE);
+
+        client_answers_times(ZKR__ZK_DELETE, lost[i], 1);
+        client_answers_times(ZKR__ZK_CHECK, refusals[i], 1);
+        int writes = client_requests(ZKR__ZK_CHECK);
+        ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g),
+                                  -1));
+        assert_int_equal(client_requests(ZKR__ZK_CHECK), writes + 1);
+    }
 }
 
 static void count_read(int rc, const struct zkr_reply *reply, void *count)
