@@ -137,3 +137,19 @@ TEST(a_lock_given_back_tells_nothing_of_its_session)
     }
     release_to(held, &w);
 }
+
+/* It is looked for by the name that the claim had then: the claim waits for it
+ * under another one. */
+TEST(a_node_whose_create_was_not_answered_goes)
+{
+    AUTO(recorder) r = recorder_new();
+    uint64_t epoch = zkr_session_epoch(s);
+
+    proxy_reset_counts(proxy);
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    say_that_it_is_over(ZOO_GETCHILDREN2_OP);
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, r, NULL));
+    await_next_session(epoch);
+    AUTO(held) g = recorded_grant(r, 0);
+    assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 2);
+}

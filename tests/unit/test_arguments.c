@@ -221,8 +221,9 @@ TEST_ROWS(arguments_of_a_lock, recipes, r)
     gives(ZKR_ETOOLONG, make(r, "/a", OPTS(lockable, .label = label)));
     INVALID(make(r, "/a", OPTS(lockable, .label = "two\nlines")));
     INVALID(make(r, "/a", OPTS(lockable, .reserved = 1)));
-    INVALID(make(r, "/a", OPTS(lockable, .flags = 1u << 30)));
-    assert_has(zkr_error_detail(), "0x40000000");
+    INVALID(make(r, "/a",
+                 OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS | 1u << 30)));
+    assert_has(zkr_error_detail(), "flags 0x40000000");
     for (size_t i = 0; i < COUNT(bad); i++) {
         const char *named = textf("%s '%s'", r->name, bad[i]);
 
@@ -337,9 +338,12 @@ TEST(what_is_at_a_limit_is_taken)
         s, "/x", "", 0,
         OPTS(create, .mode = ZKR_CREATE_TTL, .ttl_ms = ZKR_TTL_MAX_MS), -1,
         NULL));
-    AUTO(reentrant_mutex) own = NEW(reentrant_mutex, s, "/lock", NULL);
+    const char *label = textf("%0*d", ZKR_LABEL_MAX, 0);
+    AUTO(reentrant_mutex)
+    own = NEW(reentrant_mutex, s, "/lock", OPTS(lockable, .label = label));
     zkr_grant *g =
-        GRANT(lockable_acquire, own, OPTS(acquire, .owner = ZKR_OWNER_MAX), -1);
+        GRANT(lockable_acquire, own,
+              OPTS(acquire, .owner = ZKR_OWNER_MAX, .permits = 1), -1);
     give_back(g);
     ok(create(textf("/%0*d", ZKR_PATH_MAX - 11, 0),
               OPTS(create, .mode = ZKR_CREATE_PERSISTENT_SEQUENTIAL)));
