@@ -116,21 +116,29 @@ TEST(a_refusal_needs_nothing_else_to_be_ended)
     assert_int_equal(count_children(path), 0);
 }
 
-/* Without the write that precedes it a search proves nothing. */
+/* Without the write that precedes it a search proves nothing. A node that has
+ * gone since the list is searched for again. */
 TEST(a_search_whose_write_is_refused_finds_nothing)
 {
-    struct zkr_retry none = ZKR_RETRY_NONE_INIT;
-    AUTO(session)
-    hasty =
-        open_to(proxy_hosts(proxy),
-                OPTS(session, .flags = ZKR_SESSION_NO_LEASE, .retry = none));
-    AUTO(mutex) lock = new_mutex(hasty, path);
-    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    refuse(ZKR__ZK_CHECK, 1);
-    atomic_store(&refuse_with, ZKR_ENOMEM);
-    assert_int_equal(zkr_mutex_acquire(lock, SOON_MS, &nil), ZKR_ENOMEM);
-    assert_null(nil);
-    wait_children(path, 0);
+    static const int codes[] = { ZKR_ENOMEM, ZNOAUTH, ZNONODE };
+
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        AUTO(session)
+        hasty = THROUGH(.flags = ZKR_SESSION_NO_LEASE,
+                        .retry = ZKR_RETRY_NONE_INIT);
+        AUTO(mutex) lock = new_mutex(hasty, path);
+        proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+        if (i > 0)
+            proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, codes[i]);
+        refuse(ZKR__ZK_CHECK, i == 0);
+        atomic_store(&refuse_with, ZKR_ENOMEM);
+        if (codes[i] == ZNONODE)
+            release(acquire(lock));
+        else
+            assert_int_equal(zkr_mutex_acquire(lock, SOON_MS, &nil), codes[i]);
+        assert_null(nil);
+        wait_children(path, 0);
+    }
 }
 
 TEST(a_refused_list_of_participants_is_asked_for_again)

@@ -212,7 +212,7 @@ TEST_ROWS(arguments_of_a_lock, recipes, r)
     static const char *const bad[] = { "",      "orders", "/a//b",
                                        "/a/",   "/a/.",   "/../a",
                                        "/a\nb", "/\xff",  "/" };
-
+    const uint32_t flags = ZKR_FAIL_ON_SESSION_LOSS | 1u << 30;
     char label[ZKR_LABEL_MAX + 2] = "";
 
     memset(label, 'x', sizeof(label) - 1);
@@ -221,8 +221,7 @@ TEST_ROWS(arguments_of_a_lock, recipes, r)
     gives(ZKR_ETOOLONG, make(r, "/a", OPTS(lockable, .label = label)));
     INVALID(make(r, "/a", OPTS(lockable, .label = "two\nlines")));
     INVALID(make(r, "/a", OPTS(lockable, .reserved = 1)));
-    INVALID(make(r, "/a",
-                 OPTS(lockable, .flags = ZKR_FAIL_ON_SESSION_LOSS | 1u << 30)));
+    INVALID(make(r, "/a", OPTS(lockable, .flags = flags)));
     assert_has(zkr_error_detail(), "flags 0x40000000");
     for (size_t i = 0; i < COUNT(bad); i++) {
         const char *named = textf("%s '%s'", r->name, bad[i]);
