@@ -77,8 +77,7 @@ TEST(two_sessions_in_a_row_leave_nothing)
 }
 
 /* The lease runs longer: nobody else may be granted the lock before its end,
- * though the holder knows that the lock is lost, and though the node of another
- * claim of its session, which is swept first, is found alive. */
+ * though the holder knows that the lock is lost, and another node goes. */
 TEST(a_holder_is_given_what_was_promised)
 {
     for (int i = 0; i < 2; i++) {
@@ -138,8 +137,7 @@ TEST(a_lock_given_back_tells_nothing_of_its_session)
     release_to(held, &w);
 }
 
-/* It is looked for by the name that the claim had then: the claim waits for it
- * under another one. */
+/* It is looked for by the name that the claim had then. */
 TEST(a_node_whose_create_was_not_answered_goes)
 {
     AUTO(recorder) r = recorder_new();

@@ -336,11 +336,10 @@ static void read_text(const char *text)
 /* What is missing is empty. */
 TEST(our_record_is_read)
 {
-    read_text(
-        "{\"host\":\"vm\",\"pid\":4194303,\"thread\":\"peek\",\"tid\":4194304,"
-        "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
-        "\"label\":\"close the books\",\"limit\":5,\"asked\":false,"
-        "\"library\":\"zkrecipes 0.1.0\"}");
+    read_text("{\"host\":\"vm\",\"pid\":4194303,\"thread\":\"peek\","
+              "\"start\":\"2026-11-21T03:55:47Z\",\"program\":\"peek\","
+              "\"label\":\"close the books\",\"limit\":5,\"asked\":false,"
+              "\"library\":\"zkrecipes 0.1.0\",\"tid\":4194304}");
     assert_true(known.is_record);
     assert_string_equal(known.library, "zkrecipes 0.1.0");
     assert_int_equal(known.limit, 5);
@@ -358,7 +357,6 @@ TEST(our_record_is_read)
     assert_int_equal(known.pid, 0);
 }
 
-/* Those of other hosts, or of another version, may be longer than ours. */
 TEST(the_longest_names_are_read)
 {
     const char *x = many('x', 255);

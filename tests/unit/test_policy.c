@@ -212,7 +212,6 @@ TEST(a_break_remembers_each_delete_whose_answer_is_lost)
     assert_int_equal(b.rc, ZKR_OK);
 }
 
-/* The first one is carried out between the look and the second one. */
 TEST(a_break_whose_delete_comes_late_is_made)
 {
     struct breaking b = { .timeout_ms = -1 };
