@@ -123,7 +123,7 @@ static int64_t open_due(const struct zkr_session *s)
 
 static int64_t probe_due(const struct zkr_session *s)
 {
-    return s->first_request.probe_at;
+    return s->over == 0 ? s->first_request.probe_at : ZKR__NEVER;
 }
 
 /* What the connector does besides, each when it is due; the first of those that

@@ -143,7 +143,8 @@ void zkr__first_request_begin_locked(struct zkr_session *s, zkr_open_fn fn,
 
     g->fn = fn;
     g->user = user;
-    if (g->done) { /* there was no handle */
+    if (s->over != 0) { /* there was no handle, or we are refused already */
+        zkr__first_request_end_locked(s, judge_locked(s, ZKR_OK));
         tell_locked(s);
         return;
     }
@@ -158,7 +159,7 @@ void zkr__first_request_hurry_locked(struct zkr_session *s)
 {
     struct zkr__first_request *g = &s->first_request;
 
-    if (!g->done && g->probe_again < g->probe_at)
+    if (zkr__timer_is_armed(&g->limit) && g->probe_again < g->probe_at)
         g->probe_at = g->probe_again;
 }
 

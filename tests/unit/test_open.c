@@ -213,19 +213,19 @@ TEST(one_server_has_all_the_time)
 /* The open goes on only when the connector has failed. */
 static bool connector_first;
 
-static bool is_done(struct zkr_session *s)
+static bool is_over(struct zkr_session *s)
 {
     zkr__session_lock(s);
-    bool done = s->first_request.done;
+    bool over = s->over != 0 && !s->handle_dead;
     zkr__session_unlock(s);
-    return done;
+    return over;
 }
 
 WRAP(int, zkr__connector_start, (struct zkr_session * s))
 {
     int rc = __real_zkr__connector_start(s);
 
-    AWAIT(!connector_first || is_done(s));
+    AWAIT(!connector_first || is_over(s));
     return rc;
 }
 
@@ -263,54 +263,72 @@ static atomic_uint fault; /* the client tells it once */
 WRAP(void, zkr__zk_take_fault,
      (struct zkr__zk * zk, struct zkr__zk_fault *ret_fault))
 {
-    *ret_fault = (struct zkr__zk_fault){ .cause = atomic_exchange(&fault, 0) };
+    *ret_fault = (struct zkr__zk_fault){ .cause = atomic_exchange(&fault, 0),
+                                         .server = "h:1" };
 }
 
-/* The port refuses. One server may refuse the credentials, or a handshake,
- * which is probed at once, while another is just starting. */
-TEST(an_open_tries_until_its_deadline)
-{
-    int64_t before = zkr__clock_now();
-    struct told told;
+#define DID(cause) ZKR__BIT(ZKR_CAUSE_##cause)
 
+static const struct {
+    const char *hosts; /* the port refuses */
+    unsigned round;
+    uint32_t flags;
+    int rc;
+} rounds[] = {
+    { REFUSED, DID(CREDENTIALS), 0, ZKR_ZAUTHFAILED },
+    { REFUSED,
+      DID(CREDENTIALS) | DID(TLS) | DID(CERTIFICATE_EXPIRED) |
+          DID(CERTIFICATE_HOST),
+      0, ZKR_ZAUTHFAILED },
+    { REFUSED, DID(CREDENTIALS) | DID(REFUSED), ZKR_SESSION_ONE_ROUND,
+      ZKR_ZAUTHFAILED },
+    /* A server may be starting; and a handshake is probed at once. */
+    { REFUSED, DID(CREDENTIALS) | DID(REFUSED), 0, ZKR_EREFUSED },
+    { REFUSED, DID(CREDENTIALS) | DID(SILENT), ZKR_SESSION_ONE_ROUND,
+      ZKR_EREFUSED },
+    { REFUSED, DID(TLS), 0, ZKR_EREFUSED },
+    /* An early probe is not the last. */
+    { REFUSED ",-no-such-host:1", 0, ZKR_SESSION_ONE_ROUND, ZKR_EUNREACHABLE },
+};
+
+/* Regression: one that was refused before the open went on waited. */
+TEST(an_open_tries_until_its_deadline_or_all_refuse_us)
+{
     client_connects(false);
-    atomic_store(&round_of_all,
-                 ZKR__BIT(ZKR_CAUSE_CREDENTIALS) | ZKR__BIT(ZKR_CAUSE_REFUSED));
-    atomic_store(&fault, ZKR_CAUSE_TLS);
-    AUTO(session) s = begin(REFUSED, 300, 0, &told);
-    assert_int_equal(await(&told), ZKR_EREFUSED);
-    assert_true(zkr__clock_now() - before >= 300 * ZKR__MS);
+    for (size_t i = 0; i < 2 * COUNT(rounds); i++) {
+        int rc = rounds[i / 2].rc;
+        uint32_t flags = rounds[i / 2].flags;
+        bool waits = rc == ZKR_EUNREACHABLE || (rc == ZKR_EREFUSED && !flags);
+        int64_t before = zkr__clock_now();
+        struct told told;
+
+        connector_first = rc == ZKR_ZAUTHFAILED && i % 2 == 1;
+        atomic_store(&round_of_all, rounds[i / 2].round);
+        atomic_store(&fault, ZKR_CAUSE_TLS);
+        AUTO(session)
+        s = begin(rounds[i / 2].hosts, waits ? 300 : FOREVER_MS, flags, &told);
+        assert_int_equal(await(&told), rc);
+        assert_true(!waits || zkr__clock_now() - before >= 300 * ZKR__MS);
+        assert_has(told.detail, rc == ZKR_EREFUSED      ? REFUSED
+                                : rc == ZKR_ZAUTHFAILED ? "h:1 refuses our"
+                                                        : "could be reached");
+    }
     atomic_store(&round_of_all, 0);
+    connector_first = false;
 }
 
 TEST(one_round_ends_when_all_refuse)
 {
-    client_connects(false);
-    for (int i = 0; i < 2; i++) {
-        zkr_session *s = NULL;
-        struct told told;
+    zkr_session *s = NULL;
 
+    client_connects(false);
+    for (int i = 0; i < 2; i++)
         gives(ZKR_EREFUSED,
               zkr_session_open(REFUSED ",localhost:1",
                                OPTS(session, .connect_timeout_ms = FOREVER_MS,
                                     .flags = ZKR_SESSION_ONE_ROUND),
                                &s));
-        assert_null(s);
-        s = begin(REFUSED, FOREVER_MS, ZKR_SESSION_ONE_ROUND, &told);
-        assert_int_equal(await(&told), ZKR_EREFUSED);
-        ok(zkr_session_close(s));
-    }
-}
-
-TEST(an_early_probe_is_not_the_last)
-{
-    struct told told;
-
-    client_connects(false);
-    AUTO(session)
-    s = begin(REFUSED ",-no-such-host:1", 300, ZKR_SESSION_ONE_ROUND, &told);
-    assert_int_equal(await(&told), ZKR_EUNREACHABLE);
-    assert_has(told.detail, "could be reached");
+    assert_null(s);
 }
 
 TEST(a_close_before_the_end_is_told)
@@ -323,19 +341,6 @@ TEST(a_close_before_the_end_is_told)
         assert_int_equal(atomic_load(&told.times), 1);
         assert_int_equal(told.error, ZKR_ECLOSED);
     }
-}
-
-TEST(credentials_that_are_refused_are_told)
-{
-    struct told told;
-
-    client_connects(false);
-    AUTO(session) s = begin(REFUSED, FOREVER_MS, 0, &told);
-    client_says(ZKR__ZK_AUTH_FAILED);
-    AWAIT(client_handles() != 0);
-    client_says(ZKR__ZK_AUTH_FAILED);
-    assert_int_equal(await(&told), ZKR_ZAUTHFAILED);
-    assert_int_equal(zkr_session_state(s), ZKR_SESSION_AUTH_FAILED);
 }
 
 TEST(in_its_own_loop_the_program_is_told_there)
