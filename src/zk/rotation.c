@@ -30,8 +30,10 @@ static struct addrinfo *resolve(const char *server, size_t len)
     char *colon = strrchr(host, ':');
     if (colon == NULL)
         return NULL;
-    *colon = '\0';
-    return getaddrinfo(host, colon + 1, &hints, &info) == 0 ? info : NULL;
+    const int brackets = host[0] == '['; /* which are for people */
+    colon[-brackets] = '\0';
+    return getaddrinfo(host + brackets, colon + 1, &hints, &info) == 0 ? info
+                                                                       : NULL;
 }
 
 void zkr__servers_each(const char *servers,

@@ -278,6 +278,8 @@ static const struct fronts {
       { "one:1,three:2", "::1:2,three:2,one:1", "::2:2,three:2,one:1",
         "::3:2,three:2,one:1" } },
     { "one name with one address", 1, { "one:1" } },
+    /* Regression: as people are told it, and no server at one followed. */
+    { "an address in brackets", 1, { "[one]:1" } },
 };
 /* clang-format on */
 
