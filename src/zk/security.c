@@ -94,7 +94,7 @@ int zkr__security_read_password(const char *name, char **ret_password)
     if (file == NULL)
         return zkr__security_fail_to_open("sasl_password_file", name, errno);
     setbuf(file, NULL); /* nothing to wipe but the line */
-    if (fgets(line, sizeof(line), file) == NULL || line[0] == '\n')
+    if (fgets(line, sizeof(line), file) == NULL || strcspn(line, "\r\n") == 0)
         rc = zkr__fail(ZKR_EINVAL,
                        "session options: sasl_password_file '%s': has no "
                        "password in its first line",

@@ -102,12 +102,10 @@ TEST(want_of_descriptors_is_no_fault_of_a_file)
     struct rlimit before;
     char reason[256];
     bool hangs_up;
-    int fd = mkstemp(name);
 
-    if (!ZKR__CLIENT_INSIDE) {
-        (void)unlink(name);
+    if (!ZKR__CLIENT_INSIDE)
         skip();
-    }
+    int fd = mkstemp(name);
     ok(getrlimit(RLIMIT_NOFILE, &before));
     struct rlimit none = { 0, before.rlim_max };
     ok(setrlimit(RLIMIT_NOFILE, &none));
@@ -125,10 +123,15 @@ TEST(want_of_descriptors_is_no_fault_of_a_file)
 TEST(a_file_that_is_no_good_is_named)
 {
     char name[] = "/tmp/zkrecipes-XXXXXX";
+    AUTO(text) password = NULL;
     int fd = mkstemp(name);
 
-    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "\r\np", 3), 3);
     (void)close(fd);
+    /* Regression: it was "" where lines end with CR LF. */
+    gives(ZKR_EINVAL, zkr__security_read_password(name, &password));
+    gives(ZKR_ESYSTEM, zkr__security_fail_to_open("tls_ca", name, EMFILE));
+    gives(ZKR_ESYSTEM, zkr__security_fail_to_open("tls_ca", name, ENFILE));
     if (ZKR__CLIENT_INSIDE) {
         fails(OPTS(session, .tls_ca = "/nowhere/ca", .tls_cert = name,
                    .tls_key = name),
