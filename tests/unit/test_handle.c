@@ -10,8 +10,6 @@
 #include "session/session.h"
 #include "wait.h"
 
-enum { PATIENCE_S = 60 }; /* ends a test that hangs */
-
 static atomic_int threads_left = -1; /* that can still be made */
 
 WRAP(int, pthread_create,
@@ -31,8 +29,11 @@ FIXTURE(client_reset, NULL)
 
 TEST(zero_is_the_default)
 {
-    AUTO(session) s = open_session(0);
+    char beacon[] = "/b";
+    AUTO(session) s = open_session_with(OPTS(session, .lease_beacon = beacon));
 
+    beacon[1] = 'x'; /* it is the program's */
+    assert_string_equal(s->opts.lease_beacon, "/b");
     assert_int_equal(s->opts.session_timeout_ms, 10000);
     assert_int_equal(s->opts.connect_timeout_ms, 15000);
     assert_int_equal(s->opts.reply_timeout_ms, 5000);
@@ -137,14 +138,18 @@ TEST_ROWS(a_node_is_named_as_its_recipe, nodes, node)
 
 TEST(credentials_that_are_not_given_stay)
 {
-    AUTO(session) s = open_session_with(
-        OPTS(session, .auth_scheme = "digest", .auth = "a:b"));
+    AUTO(session)
+    s = open_session_with(OPTS(session, .auth_scheme = "digest", .auth = "a:b",
+                               .lease_hops = 2, .lease_ping_gap_ms = 7));
 
+    assert_int_equal(s->lease.hops, 2);
+    assert_int_equal(s->lease.ping_gap, 7 * ZKR__MS);
     s->opts.sasl_user = strdup("u"); /* this client has no SASL */
     s->opts.sasl_password = strdup("p");
     ok(zkr_session_set_credentials(
         s, OPTS(session, .sasl_user = "v", .sasl_password = "q")));
     assert_string_equal(s->credentials->auth, "a:b");
+    assert_string_equal(s->credentials->auth_scheme, "digest");
     s->opts.sasl_password_file = strdup("f");
     gives(ZKR_EINVAL,
           zkr_session_set_credentials(s, OPTS(session, .sasl_password = "r")));
@@ -336,6 +341,10 @@ TEST(the_next_session_begins_anew)
     zkr_grant *g = acquire(m);
     assert_in_range(zkr_grant_valid_until(g), first_end + 1, LATEST_END);
     give_back(g);
+    client_says(ZKR__ZK_AUTH_FAILED);
+    await_state(s, ZKR_SESSION_AUTH_FAILED);
+    ok(zkr_session_dispatch(s));
+    assert_has(events, "NONE\nAUTH_FAILED 2 1 CREDENTIALS\n");
 }
 
 /* The client has found that the session is over, but has not reported it
@@ -453,16 +462,19 @@ TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once)
 {
     AUTO(session) s = NULL;
 
-    ok(zkr_session_open("127.0.0.1:2181",
-                        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(
-                                          20, 1000 * PATIENCE_S, 0)),
-                        &s));
+    ok(zkr_session_open(
+        "127.0.0.1:2181",
+        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(20, UINT32_MAX, 0)),
+        &s));
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
     client_says(ZKR__ZK_EXPIRED);
     AWAIT(client_handles() >= 2);
     int64_t began = zkr__clock_now();
     AWAIT(zkr__clock_now() >= began + 50 * ZKR__MS);
     assert_int_equal(client_handles(), 2);
+    client_makes_no_handle(0, ZKR_OK); /* other servers are tried at once */
+    ok(zkr_session_set_servers(s, "127.0.0.2:2181"));
+    await_state(s, ZKR_SESSION_RECONNECTED);
 }
 
 /* There is no session that a server could keep. */

@@ -103,6 +103,8 @@ TEST(a_callback_that_is_cancelled_in_our_loop_goes_on)
     call_returns(&c);
     assert_int_equal(atomic_load(&c.callbacks), 1);
     assert_int_equal(poll(&due, 1, 0), 0);
+    zkr_listener_free(MADE(listener, session_listen, s, NULL, NULL));
+    assert_int_equal(poll(&due, 1, 0), 0); /* what was due is not any more */
     zkr_mutex_free(c.mutex);
 }
 
@@ -358,6 +360,8 @@ TEST(an_end_for_a_test_says_when_it_is_none)
 {
     AUTO(session) s = open_session(0);
 
+    ok(zkr_test_expire_session(s));
+    await_state(s, ZKR_SESSION_RECONNECTED);
     client_closes(false, false);
     gives(ZKR_EUNREACHABLE, zkr_test_expire_session(s));
     client_closes(false, true);
@@ -437,7 +441,8 @@ TEST(a_read_is_made_again_in_the_next_session)
 TEST(a_write_that_was_not_made_goes_on)
 {
     AUTO(session) s = open_session_with(
-        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(600000, 600000, 0)));
+        OPTS(session, .flags = ZKR_SESSION_NO_LEASE,
+             .retry = ZKR_RETRY_EXPONENTIAL_INIT(600000, 600000, 0)));
     struct zkr_counters counters = ZKR_COUNTERS_INIT;
     atomic_int outcome = 1;
 
@@ -450,6 +455,9 @@ TEST(a_write_that_was_not_made_goes_on)
     ok(zkr_test_expire_session(s));
     AWAIT(atomic_load(&outcome) != 1);
     assert_int_equal(atomic_load(&outcome), ZKR_OK);
+    client_answers_times(ZKR__ZK_SET, ZKR_ZTHROTTLEDOP, 1);
+    ok(zkr_session_set_async(s, "/x", "", 0, -1, 50, NULL, NULL));
+    ok(zkr_session_set(s, "/x", "", 0, -1, -1, NULL)); /* waits for that one */
 }
 
 TEST(a_server_that_only_reads_is_left_for_a_while)

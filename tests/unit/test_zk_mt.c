@@ -509,14 +509,22 @@ static void renew(const char *auth)
     zkr__credentials_unref(c);
 }
 
+static void its_thread_logs(const char *line)
+{
+    char name[ZKR__THREAD_NAME_MAX];
+
+    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
+    (void)pthread_setname_np(pthread_self(), client.thread);
+    client.log(line);
+    zkr__move_restore_name(name);
+}
+
 /* On a connection that is used the client would put them into the middle of a
  * request; the level is raised to see the next one. Others than the last are
  * not given. */
 TEST_WITH(new_credentials_are_given_at_the_next_handshake,
           setup_with_credentials, teardown)
 {
-    char name[ZKR__THREAD_NAME_MAX];
-
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
     renew("before the login");
     assert_true(zkr__zk_log_in(zk));
@@ -526,21 +534,46 @@ TEST_WITH(new_credentials_are_given_at_the_next_handshake,
     assert_true(zkr__zk_log_in(zk));
     assert_int_equal(client.auths, 1);
     assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
-    (void)pthread_getname_np(pthread_self(), name, sizeof(name));
-    (void)pthread_setname_np(pthread_self(), client.thread);
-    client.log("...:ZOO_INFO@check_events@1: session establishment complete");
+    its_thread_logs("...:ZOO_INFO@check_events@1: session establishment");
     assert_int_equal(client.auths, 1);
     for (int i = 0; i < 2; i++)
-        client.log(connects);
-    zkr__move_restore_name(name);
+        its_thread_logs(connects);
     assert_int_equal(client.auths, 2);
     assert_string_equal(client.cert, "two");
     assert_null(client.auth); /* the refusal of another might come first */
     assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
+    ok(zkr__zk_move(zk, "127.0.0.1:1"));
+    assert_int_equal(logLevel, ZOO_LOG_LEVEL_INFO);
     renew("three"); /* the handle is closed before it connects again */
     (void)zkr__zk_close(zk, ZKR__NEVER);
     assert_int_equal(logLevel, ZOO_LOG_LEVEL_ERROR);
     open_with(NULL);
+}
+
+#define SOCKET "...:ZOO_ERROR@f@1: Socket h:1 zk retcode=-4, errno="
+
+/* The first and the last; one that names no server is of the last attempt. */
+TEST(faults_are_told_once_and_counted_by_rounds)
+{
+    static const int first[] = { ZKR_CAUSE_REFUSED, ZKR_CAUSE_HUNG_UP };
+    struct zkr__zk_fault faults[3];
+
+    for (int i = 0; i < 2; i++) {
+        its_thread_logs(i == 0 ? SOCKET "111(x): y" : SOCKET "104(x): y");
+        its_thread_logs("...:ZOO_WARN@f@1: Delaying connection after");
+        assert_int_equal(zkr__zk_round(zk), 1 << first[i] |
+                                                i << ZKR_CAUSE_SILENT |
+                                                i << ZKR_CAUSE_NAME);
+        its_thread_logs(SOCKET "110(x): y");
+        its_thread_logs(connects);
+        its_thread_logs("...:ZOO_ERROR@f@1: getaddrinfo: z");
+        for (int j = 0; j < 3; j++)
+            zkr__zk_take_fault(zk, &faults[j]);
+        assert_int_equal(faults[0].cause, first[i]);
+        assert_int_equal(faults[1].cause, ZKR_CAUSE_NAME);
+        assert_int_equal(faults[2].cause, ZKR_CAUSE_NONE);
+        assert_string_equal(faults[1].server, "127.0.0.1:2181");
+    }
 }
 
 /* -- handles -------------------------------------------------------------- */
