@@ -73,6 +73,7 @@ TEST(watch_of_a_quiet_cluster_asks_nothing)
     assert_idle();
     assert_int_equal(cli_kill(&c, SIGTERM), 0);
     assert_has(cli_said(&c), " /many/l1 ");
+    assert_lacks(cli_said(&c), " /many/l0 ");
 }
 
 TEST(the_screen_of_a_quiet_cluster_asks_nothing)

@@ -243,7 +243,7 @@ TEST(a_queue_is_followed)
 static const struct refused {
     const char *name;
     int type, first, last, error; /* of the requests that are refused */
-    const char *words; /* before the path of a lock that is held, or with TOKEN */
+    const char *words; /* before the path of a lock that is held, or with TOKEN or WAITER */
     int code;
     const char *said;
 } refused[] = {
@@ -253,6 +253,7 @@ static const struct refused {
     { "revoke_its_second_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "revoke -w 60s", 77, "not permitted" },
     { "break_its_reason", ZOO_SETDATA_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --reason x --token TOKEN", 77, "not permitted" },
     { "break_its_delete", ZOO_DELETE_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
+    { "break_its_look_at_a_waiter", ZOO_GETCHILDREN2_OP, 3, 3, ZNOAUTH, "break --yes --no-4lw --token WAITER", 77, "not permitted" },
     { "break_its_last_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
     { "doctor_its_second_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "doctor --no-4lw --confirm 1ms --older 1ms", 82, "0 findings; not all could" },
     { "show", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "show --no-4lw", 77, "not permitted" },
@@ -266,14 +267,15 @@ static const struct refused {
 TEST_ROWS(an_error_ends, refused, row)
 {
     AUTO(proxy) proxy = new_proxy();
-    int64_t token = make("lock/lock-0000000000", OURS);
-    const char *at = strstr(row->words, "TOKEN");
+    int64_t tokens[] = { make("lock/lock-0000000000", OURS),
+                         make("lock/lock-0000000001", "hostB:77") };
+    const char *at = row->words + strcspn(row->words, "TW");
 
     for (int i = row->first; i <= row->last; i++)
         proxy_rule_error(proxy, row->type, i, row->error);
     look_on(proxy_hosts(proxy));
-    LOOK(row->code, "%.*s%s %s", (int)strcspn(row->words, "T"), row->words,
-         at == NULL ? "" : textf("%" PRId64, token), path);
+    LOOK(row->code, "%.*s%s %s", (int)(at - row->words), row->words,
+         *at == '\0' ? "" : textf("%" PRId64, tokens[*at == 'W']), path);
     assert_has(look_err, row->said);
     assert_lacks(look_err, "is free");
     assert_true(proxy_rule_done(proxy));
