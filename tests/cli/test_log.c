@@ -132,6 +132,8 @@ TEST(a_snapshot_tells_who_held_before)
 /* --- a log that is made by hand: transaction N is N seconds after 01:46:40 ---
  */
 
+#define MINUTE "2001-09-09T01:46"
+
 TEST(a_gap_is_told)
 {
     const char *file = cli_file("log.1");
@@ -142,11 +144,22 @@ TEST(a_gap_is_told)
     assert_has(look_err, "nothing is known between 2001-09-09T01:46:42.000Z "
                          "(0x2) and 2001-09-09T01:46:49.000Z (0x9)");
     assert_has(look_err, "1 transaction of a type");
-    LOOK(66, "log --from %s --at 2001-09-09T01:46:45Z /l", file);
+    LOOK(66, "log --from %s --at " MINUTE ":45Z /l", file);
     assert_has(look_err, "that moment is in a gap");
+    log_write(file, "2+/l/#1;*8 /l/#1:2:2;@9;3+/l/#2");
+    LOOK(66, "log --from %s --from %s --at " MINUTE ":45Z /l", file,
+         cli_file("snapshot.8"));
+    assert_string_equal(look_out, "");
 }
 
-#define MINUTE "2001-09-09T01:46"
+/* Its nodes do not tell who of them has a permit. */
+TEST(of_a_pool_of_kazoo_nothing_is_claimed)
+{
+    log_write(cli_file("log.1"), "1+/l/5a5bbc3873ea4b5a9f7396e8c4c6a436");
+    LOOK_ERR(66, "/l has had nodes of a semaphore, a double barrier",
+             "log --from %s /l", cli_file("log.1"));
+    assert_lacks(look_err, "no contender");
+}
 
 /* What is told of nodes 1, 2, and 3, each held for a second, with a second
  * between them: the tokens, and a note about the history. */
