@@ -233,6 +233,10 @@ TEST(a_holder_is_asked_after_a_question)
 {
     start("");
     hand_over("R", "$ zk-lockctl revoke /t");
+    ok(kill(wait_child_of(tmux_shell(), "zk-lockctl"), SIGTERM));
+    assert_restored(); /* that was for top */
+    start("");
+    hand_over("R", "$ zk-lockctl revoke /t");
     tmux_line("x");
     tmux_wait("  connected  ");
     hand_over("R", "$ zk-lockctl revoke /t");
@@ -292,10 +296,13 @@ TEST(danger_is_shown_before)
 
 TEST(a_verb_is_stopped_and_continued_with_top)
 {
-    start("");
+    start("--timeout 7s");
+    pid_t top = wait_child_of(tmux_shell(), "zk-lockctl");
     hand_over("K", "break --token ");
     tmux_key("Enter");
     tmux_wait("anything else not to:");
+    ok(system(textf("grep -qze --timeout=7s /proc/%d/cmdline",
+                    (int)wait_child_of(top, "exe"))));
     tmux_key("C-z");
     tmux_wait(TMUX_PROMPT);
     tmux_line("fg");
@@ -460,7 +467,9 @@ TEST(nothing_hostile_reaches_the_terminal)
     tmux_wait("3 locks, 3 held");
     tmux_wait("\\x1B]0;owned");
     tmux_wait("\\xE2\\x80\\xAE\u65e5e\u0301");
-    tmux_line("/xAE");
+    tmux_type("/xAEx");
+    tmux_key("BSpace");
+    tmux_key("Enter");
     tmux_key("Enter");
     tmux_wait("1 in the queue");
     tmux_resize(200, 24);

@@ -460,6 +460,9 @@ TEST(enter_shows_the_queue)
     press_key('\r');
     top.scan.locks[0].cut = true;
     line_is(1, "/c mutex (zkrecipes) held 3+ in the queue$");
+    top.scan.locks[0].kind = ZKR__KIND_SEMAPHORE;
+    line_is(1, "/c semaphore (zkrecipes) held 1 lease, 2+ waiting$");
+    top.scan.locks[0].kind = ZKR__KIND_MUTEX;
     top.scan.locks[0].cut = false;
     line_is(1, "/c mutex (zkrecipes) held 3 in the queue");
     line_is(3, "POS STATE OWNER LABEL SESSION SINCE BLOCKED-BY TOKEN");
@@ -469,6 +472,7 @@ TEST(enter_shows_the_queue)
     assert_int_equal(lines[7].style, TOP_DIM);
     assert_int_equal(lines[5].style, TOP_PLAIN);
     press("jjjj");
+    press_key('\r'); /* it goes no deeper */
     draw();
     assert_int_equal(lines[7].style, TOP_CURSOR);
     assert_int_equal(lines[4].style, TOP_GOOD);
