@@ -523,6 +523,14 @@ void close_session(zkr_session *s)
     ok(zkr_session_close(s));
 }
 
+struct zkr_counters session_stats(zkr_session *s)
+{
+    struct zkr_counters all = ZKR_COUNTERS_INIT;
+
+    ok(zkr_session_stats(s, &all));
+    return all;
+}
+
 void await_state(zkr_session *s, enum zkr_session_state_kind state)
 {
     AWAIT(zkr_session_state(s) == state);
@@ -530,14 +538,12 @@ void await_state(zkr_session *s, enum zkr_session_state_kind state)
 
 zkr_mutex *new_mutex(zkr_session *s)
 {
-    zkr_mutex *m = NEW(mutex, s, "/lock", NULL);
-    return m;
+    return NEW(mutex, s, "/lock", NULL);
 }
 
 zkr_grant *acquire(zkr_mutex *m)
 {
-    zkr_grant *g = GRANT(mutex_acquire, m, -1);
-    return g;
+    return GRANT(mutex_acquire, m, -1);
 }
 
 void give_back(zkr_grant *g)

@@ -77,12 +77,15 @@ zkr_session *open_session_with(const struct zkr_session_opts *opts);
 void close_session(zkr_session *s);
 SCOPED(zkr_session, session, close_session)
 
+struct zkr_counters session_stats(zkr_session *s);
 /* Waits until the session is in that state. */
 void await_state(zkr_session *s, enum zkr_session_state_kind state);
 
 zkr_mutex *new_mutex(zkr_session *s);
 zkr_grant *acquire(zkr_mutex *m);
 void give_back(zkr_grant *g);
+/* AUTO(held) g = acquire(m): it is given back where the block ends. */
+SCOPED(zkr_grant, held, give_back)
 
 /* Variables of a test: a session with those flags, a mutex of it, its grant. */
 #define OPEN_MUTEX(s, m, flags)                                                \

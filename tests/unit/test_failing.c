@@ -125,8 +125,7 @@ FAILING(ssize_t, write, -1, (int fd, const void *data, size_t size), fd, data,
 FAILING(char *, fgets, NULL, (char *line, int size, FILE *f), line, size, f)
 
 /* Syncing is skipped: disks are slow, and no machine crashes here. */
-int __wrap_fsync(int fd);
-int __wrap_fsync(int fd)
+WRAP(int, fsync, (int fd))
 {
     return fails("fsync") ? -1 : 0;
 }

@@ -102,14 +102,13 @@ TEST(a_token_written_by_another_is_written_once_more)
 TEST(a_fence_is_on_the_disk_before_it_must_be_there)
 {
     start_log(-1);
-    zkr_fence *f = open_fence();
+    AUTO(fence) f = open_fence();
     assert_string_equal(calls, "sync fence.new, rename, sync dir, "
                                "sync fence.lock, sync dir");
     start_log(-1);
     zkr_fence_free(f);
     f = open_fence();
     assert_string_equal(calls, "");
-    zkr_fence_free(f);
 }
 
 TEST(a_disk_that_fails_is_an_error)

@@ -107,8 +107,7 @@ static void begin(void)
 {
     client_reset();
     memset(&it, 0, sizeof(it));
-    ok(zkr_session_open("127.0.0.1:2181",
-                        OPTS(session, .reply_timeout_ms = REPLY_MS), &it.s));
+    it.s = open_session_with(OPTS(session, .reply_timeout_ms = REPLY_MS));
     it.m = new_mutex(it.s);
     ok(zkr_reentrant_mutex_new(it.s, "/lock", NULL, &it.r));
     ok(zkr_session_listen(it.s, on_session, NULL, &it.l));

@@ -259,8 +259,7 @@ TEST(a_deletion_with_the_session_is_its_end)
     client_changes_node(NULL);
     hears(&heard, "LOST ");
     lost_by(ZKR_LOSS_DELETED, ZKR_LOSS_DELETED);
-    client_says(ZKR__ZK_EXPIRED);
-    AWAIT(zkr_session_epoch(s) == 2);
+    expires();
     assert_int_equal(zkr_grant_loss(g), ZKR_LOSS_EXPIRED);
     listen_by(&heard);
     hears(&heard, "LOST LOST ");
@@ -312,8 +311,7 @@ TEST(a_deletion_in_a_living_session_is_not_its_end)
     client_await_rest();
     is_deleted();
     g = acquire(m); /* answers */
-    client_says(ZKR__ZK_EXPIRED);
-    AWAIT(zkr_session_epoch(s) == 2);
+    expires();
     assert_int_equal(zkr_grant_loss(lost), ZKR_LOSS_DELETED);
 }
 

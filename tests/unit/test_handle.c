@@ -221,10 +221,9 @@ TEST(a_lease_begins_before_the_session_is_asked_for)
     AUTO(session) s = open_session(0);
     thread_join(thread);
     AUTO(mutex) m = new_mutex(s);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     ok(zkr_grant_check(g));
     assert_in_range(zkr_grant_valid_until(g), 1, LATEST_END);
-    give_back(g);
 }
 
 /* The dispatcher, the timer thread, the connector, the client's. */
@@ -289,13 +288,12 @@ TEST(without_its_credentials_it_is_not_connected)
     client_says(ZKR__ZK_CONNECTED);
     client_says(ZKR__ZK_DISCONNECTED);
     client_says(ZKR__ZK_CONNECTED);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     await_state(s, ZKR_SESSION_RECONNECTED);
     ok(zkr_session_dispatch(s));
     assert_string_equal(events, "CONNECTED 1 1 NONE\n"
                                 "SUSPENDED 1 1 HUNG_UP\n"
                                 "RECONNECTED 1 1 NONE\n");
-    give_back(g);
 }
 
 /* -- the end -------------------------------------------------------------- */
@@ -305,7 +303,6 @@ TEST(the_next_session_begins_anew)
 {
     OPEN_MUTEX(s, m, ZKR_SESSION_OWN_LOOP);
     AUTO(listener) l = listen_to(s);
-    struct zkr_counters counters = ZKR_COUNTERS_INIT;
     struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
     int64_t first = zkr_session_id(s);
     int64_t first_end = LATEST_END;
@@ -326,7 +323,7 @@ TEST(the_next_session_begins_anew)
     client_connects(true);
     await_state(s, ZKR_SESSION_RECONNECTED);
     assert_int_not_equal(zkr_session_id(s), first);
-    ok(zkr_session_stats(s, &counters));
+    struct zkr_counters counters = session_stats(s);
     assert_int_equal(counters.reconnects, 1);
     assert_int_equal(counters.expiries, 1);
     assert_int_equal(counters.causes[ZKR_CAUSE_HUNG_UP], 1);
@@ -460,12 +457,9 @@ TEST(a_session_that_comes_and_goes_is_kept)
 /* As often as a name server is asked when it does not answer. */
 TEST(a_handle_that_cannot_be_opened_is_not_tried_again_at_once)
 {
-    AUTO(session) s = NULL;
+    AUTO(session) s = open_session_with(
+        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(20, UINT32_MAX, 0)));
 
-    ok(zkr_session_open(
-        "127.0.0.1:2181",
-        OPTS(session, .retry = ZKR_RETRY_EXPONENTIAL_INIT(20, UINT32_MAX, 0)),
-        &s));
     client_makes_no_handle(INT32_MAX, ZKR_EHOSTS);
     client_says(ZKR__ZK_EXPIRED);
     AWAIT(client_handles() >= 2);

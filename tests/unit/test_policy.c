@@ -33,14 +33,12 @@ TEST(so_many_repetitions_and_no_more)
     AUTO(participants) list = NULL;
     AUTO(reply) reply = NULL;
     AUTO(grant) g = NULL;
-    struct zkr_counters n = ZKR_COUNTERS_INIT;
 
     open_with(ZKR_RETRY_N_TIMES_INIT(2, 1));
     client_answers(ZKR__ZK_CREATE, ZKR_ZTHROTTLEDOP);
     gives(ZKR_ZTHROTTLEDOP, zkr_mutex_acquire(m, -1, &g));
     assert_int_equal(client_requests(ZKR__ZK_CREATE), 3);
-    ok(zkr_session_stats(s, &n));
-    assert_int_equal(n.retries, 2);
+    assert_int_equal(session_stats(s).retries, 2);
     client_answers(ZKR__ZK_SYNC, ZKR_ZTHROTTLEDOP);
     gives(ZKR_ZTHROTTLEDOP, zkr_participants_list(s, "/lock", NULL, &list));
     assert_int_equal(client_requests(ZKR__ZK_SYNC), 3);
@@ -91,12 +89,11 @@ TEST(each_request_has_repetitions_of_its_own)
 TEST(lost_connections_let_no_pause_grow)
 {
     open_with(ZKR_RETRY_EXPONENTIAL_INIT(1, 1000 * PATIENCE_S, 0));
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     client_answers_times(ZKR__ZK_CHECK, ZKR_ZCONNECTIONLOSS, 25);
     ok(zkr_grant_verify(g, 1000 * PATIENCE_S));
     client_answers_times(ZKR__ZK_CHECK, ZKR_ZOPERATIONTIMEOUT, 25);
     ok(zkr_grant_verify(g, 1000 * PATIENCE_S));
-    give_back(g);
 }
 
 /* -- one before another ---------------------------------------------------- */
@@ -106,16 +103,6 @@ static void note(int rc, const struct zkr_reply *reply, void *user)
     static atomic_int count;
 
     atomic_store((atomic_int *)user, atomic_fetch_add(&count, 1) + 1);
-}
-
-static void await_retries(uint64_t count)
-{
-    struct zkr_counters counters = ZKR_COUNTERS_INIT;
-
-    while (counters.retries < count) {
-        pass_a_moment();
-        ok(zkr_session_stats(s, &counters));
-    }
 }
 
 /* The first is put off for longer than the second; a third waits behind both.
@@ -132,10 +119,10 @@ TEST(writes_that_come_back_go_in_the_order_of_the_calls)
     ok(zkr_session_set_async(s, "/data", "", 0, -1, -1, note, &nth[0]));
     ok(zkr_session_delete_async(s, "/data", -1, -1, note, &nth[1]));
     client_stops_at(ZKR__ZK_DELETE);
-    await_retries(1);
+    AWAIT(session_stats(s).retries >= 1);
     AWAIT(client_requests(ZKR__ZK_SET) >= 2);
     client_goes_on();
-    await_retries(3);
+    AWAIT(session_stats(s).retries >= 3);
     ok(zkr_session_set_async(s, "/data", "", 0, -1, -1, note, &nth[2]));
     for (int i = 0; i < 3; i++) {
         AWAIT(atomic_load(&nth[i]) != 0);

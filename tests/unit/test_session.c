@@ -443,15 +443,13 @@ TEST(a_write_that_was_not_made_goes_on)
     AUTO(session) s = open_session_with(
         OPTS(session, .flags = ZKR_SESSION_NO_LEASE,
              .retry = ZKR_RETRY_EXPONENTIAL_INIT(600000, 600000, 0)));
-    struct zkr_counters counters = ZKR_COUNTERS_INIT;
     atomic_int outcome = 1;
 
     client_refuses(ZKR_ZSESSIONEXPIRED);
     ok(zkr_session_set(s, "/x", "", 0, -1, -1, NULL));
     client_answers_times(ZKR__ZK_SET, ZKR_ZTHROTTLEDOP, 1);
     ok(zkr_session_set_async(s, "/x", "", 0, -1, -1, note, &outcome));
-    while (counters.retries == 0)
-        ok(zkr_session_stats(s, &counters));
+    AWAIT(session_stats(s).retries > 0);
     ok(zkr_test_expire_session(s));
     AWAIT(atomic_load(&outcome) != 1);
     assert_int_equal(atomic_load(&outcome), ZKR_OK);

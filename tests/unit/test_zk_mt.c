@@ -213,7 +213,6 @@ static void on_reply(struct zkr_session *session, uintptr_t id,
 {
     assert_int_equal(id, TICKET);
     told.replies++;
-
     told.reply = *reply;
     if (reply->results != NULL)
         memcpy(told.results, reply->results, sizeof(told.results));
