@@ -362,6 +362,14 @@ struct zkr_counters lock_stats(zkr_lockable *lock)
     return all;
 }
 
+struct zkr_session_error last_error(zkr_session *s)
+{
+    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+
+    ok(zkr_session_last_error(s, &error));
+    return error;
+}
+
 struct zkr_participants *list_of(zkr_session *s, const char *path,
                                  const struct zkr_participants_opts *opts)
 {

@@ -62,12 +62,15 @@ SCOPED(struct server, server, server_stop)
 zkr_session *open_session(void);
 zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts);
 zkr_session *open_session_with(const struct zkr_session_opts *opts);
-#define SESSION(...) open_session_with(OPTS(session, __VA_ARGS__))
 void close_session(zkr_session *s);
 SCOPED(zkr_session, session, close_session)
 /* A session with these options, and one through `proxy`. */
 #define OPEN(...)    open_session_with(OPTS(session, __VA_ARGS__))
 #define THROUGH(...) open_to(proxy_hosts(proxy), OPTS(session, __VA_ARGS__))
+/* Variables of a test: a session, and a mutex of it at a path of its own. */
+#define OPEN_MUTEX(s, m)                                                       \
+    AUTO(session) s = open_session();                                          \
+    AUTO(mutex) m = new_mutex(s, new_path())
 
 /* A session through a new proxy to the server; NULL: as open_session(). And the
  * end of both, however the session ends. */
@@ -179,6 +182,7 @@ void wait_watches(int count);
 
 struct zkr_counters session_stats(zkr_session *s);
 struct zkr_counters lock_stats(zkr_lockable *lock);
+struct zkr_session_error last_error(zkr_session *s);
 
 void wait_session_state(zkr_session *s, enum zkr_session_state_kind state);
 /* Break the connection through the proxy; let it be made again: until the

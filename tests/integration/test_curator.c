@@ -52,8 +52,7 @@ TEST(twenty_readers_hold_and_eight_writers_queue)
         ok(zkr_rwlock_acquire_write_async(i % 2 == 0 ? lock : rival, -1,
                                           record_acquire, writing, NULL));
     wait_children(dir, READERS + WRITERS);
-    AUTO(participants) list =
-        MADE(participants, participants_list, other, path, NULL);
+    AUTO(participants) list = list_of(other, path, NULL);
     assert_int_equal(list->count, READERS + WRITERS);
     for (size_t i = 0; i < list->count; i++) {
         const struct zkr_participant *p = &list->items[i];

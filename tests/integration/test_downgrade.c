@@ -138,7 +138,7 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
 
     for (size_t i = 0; i < 3; i++) {
         AUTO(rwlock) l = new_rwlock(s, flags[i]);
-        zkr_grant *writing = write_lock(l);
+        AUTO(grant) writing = write_lock(l);
 
         queue_up(&reader, by_reading, rival);
         queue_up(&writer, by_writing, rival);
@@ -149,7 +149,6 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
         assert_true(zkr_grant_token(reading) == first);
         assert_int_equal(zkr_grant_check(writing), ZKR_ENOTHELD);
         assert_int_equal(zkr_grant_release(writing), ZKR_ENOTHELD);
-        zkr_grant_free(writing);
         (void)granted(&reader);
         still_waits(&writer);
         release(reader.grant);
@@ -165,7 +164,7 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
 
 TEST(it_costs_a_flight_and_a_request)
 {
-    zkr_grant *writing = write_lock(lock);
+    AUTO(grant) writing = write_lock(lock);
     zkr_grant *reading = NULL;
 
     for (int attempt = 0;; attempt++) { /* the session may beat in between */
@@ -182,7 +181,6 @@ TEST(it_costs_a_flight_and_a_request)
     release(reading);
     proxy_reset_counts(proxy);
     reading = downgrade(lock, writing);
-    zkr_grant_free(writing);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
     /* When the read lock is held for 50 ms or more, its node is watched,

@@ -105,15 +105,12 @@ static void create_late(struct zkr_session *of, struct zkr__op *op)
  * waited for the first of its two nodes would wait for itself. */
 TEST(a_node_that_turns_up_after_the_search_is_ours_too)
 {
-    struct zkr_retry slowly = ZKR_RETRY_FOREVER_INIT(1000);
     struct zkr__op late;
-    struct waiter w;
-
-    AUTO(session) slow =
-        THROUGH(.session_timeout_ms = SESSION_MS, .retry = slowly);
+    AUTO(session) slow = THROUGH(.session_timeout_ms = SESSION_MS,
+                                 .retry = ZKR_RETRY_FOREVER_INIT(1000));
     AUTO(mutex) mutex = new_mutex(slow, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
-    waiter_start(&w, mutex, SOON_MS / 2);
+    struct waiter w = WAITER(start, mutex, SOON_MS / 2);
     AWAIT(LOCKED(slow, first_claim(slow) != NULL &&
                            zkr__timer_is_armed(&first_claim(slow)->later)));
     create_late(slow, &late);
@@ -165,9 +162,8 @@ TEST(a_directory_that_is_ephemeral_is_no_lock)
 
 TEST(the_policy_none_sends_a_create_only_once)
 {
-    struct zkr_retry none = ZKR_RETRY_NONE_INIT;
     AUTO(session) impatient =
-        THROUGH(.session_timeout_ms = SESSION_MS, .retry = none);
+        THROUGH(.session_timeout_ms = SESSION_MS, .retry = ZKR_RETRY_NONE_INIT);
     AUTO(mutex) mutex = new_mutex(impatient, path);
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REQUEST);
     assert_int_equal(zkr_mutex_acquire(mutex, -1, &nil), ZCONNECTIONLOSS);

@@ -104,7 +104,7 @@ static const char *child(const char *name)
 
 TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     int32_t version;
 
     ok(zkr_grant_guarded_set(g, data, "new", 3, 0, SOON_MS, &version));
@@ -127,7 +127,6 @@ TEST_WITH(a_holder_sets_creates_and_deletes, setup, teardown)
     assert_int_equal(stat.ephemeralOwner, 0);
     ok(zkr_grant_guarded_delete(g, child("made"), 0, SOON_MS));
     assert_int_equal(admin_exists(admin, child("made"), NULL), ZNONODE);
-    release(g);
 }
 
 static void refuses(int rc, int expected, zkr_grant *g)
@@ -280,9 +279,8 @@ TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
  * for certain. */
 TEST(a_write_that_is_put_off_can_be_taken_back)
 {
-    struct zkr_retry patient = ZKR_RETRY_FOREVER_INIT(60000);
-    zkr_session *other =
-        THROUGH(.flags = ZKR_SESSION_NO_LEASE, .retry = patient);
+    zkr_session *other = THROUGH(.flags = ZKR_SESSION_NO_LEASE,
+                                 .retry = ZKR_RETRY_FOREVER_INIT(60000));
     AUTO(mutex) lock = new_mutex(other, path);
     AUTO(grant) g = acquire(lock);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
@@ -479,7 +477,7 @@ TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, teardown)
  * the client freed memory that it did not own, and aborted the process. */
 TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup, teardown)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
 
     atomic_store(&victim_id, zkr_session_id(s));
     int rc = set(g, "late");
@@ -490,7 +488,6 @@ TEST_WITH(a_session_that_ends_at_the_worst_moment_does_no_harm, setup, teardown)
     zkr_grant_free(g);
     g = acquire(m);
     ok(set(g, "new"));
-    release(g);
 }
 
 /* The same at random, and often: threads write as fast as they can while their

@@ -183,8 +183,6 @@ TEST(parents_that_go_again_and_again_are_told)
  * time to time, also when an answer takes longer than that. */
 TEST(without_events_a_node_is_looked_for_again)
 {
-    struct waiter w;
-
     /* It asks the leader about the node ahead after twice that time. */
     AUTO(session) ours = THROUGH(.session_timeout_ms = SOON_MS);
     AUTO(session) other = OPEN(.acl = "world:anyone:cdw");
@@ -197,7 +195,7 @@ TEST(without_events_a_node_is_looked_for_again)
     /* The server must have seen the request first; otherwise there would be
      * nothing to watch. */
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REPLY);
-    waiter_start(&w, mine, SOON_MS);
+    struct waiter w = WAITER(start, mine, SOON_MS);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     sleep_ms(SLOWER_THAN_THAT_MS); /* so long the answer takes */
     proxy_release(proxy);

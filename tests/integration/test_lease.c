@@ -122,7 +122,7 @@ TEST(a_lost_connection_leaves_the_lease_running)
 TEST(failed_claims_do_not_take_the_first_lease_away)
 {
     sleep_ms(LEASE_MS / 3); /* the beat of the setup ends */
-    zkr_grant *g = acquire(rival);
+    AUTO(held) g = acquire(rival);
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(zkr_mutex_acquire(m, LEASE_MS / 3, &nil),
                          ZKR_ETIMEDOUT);
@@ -130,7 +130,6 @@ TEST(failed_claims_do_not_take_the_first_lease_away)
     sleep_ms(LEASE_MS); /* what those writes have proven is over */
     g = acquire(m);
     ok(zkr_grant_check(g));
-    release(g);
 }
 
 TEST(a_lease_after_a_wait_has_no_hole)

@@ -129,11 +129,8 @@ TEST(a_write_given_up_lets_the_next_go)
     int32_t version = 1;
     /* It sends nothing by itself, and what is put off stays so. */
     AUTO(session)
-    slow =
-        open_to(proxy_hosts(proxy), OPTS(session, .flags = ZKR_SESSION_NO_LEASE,
-                                         .retry = { .kind = ZKR_RETRY_FIXED,
-                                                    .base_ms = 600000,
-                                                    .max_retries = 9 }));
+    slow = THROUGH(.flags = ZKR_SESSION_NO_LEASE,
+                   .retry = ZKR_RETRY_N_TIMES_INIT(9, 600000));
 
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZTHROTTLEDOP);
     ok(zkr_session_set_async(slow, data, "new", 3, -1, 500, record_reply, r));

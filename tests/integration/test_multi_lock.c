@@ -392,8 +392,8 @@ TEST(a_grant_that_is_not_told_can_be_freed)
 {
     AUTO(recorder) r = recorder_new();
     AUTO(session)
-    loop = SESSION(.flags = ZKR_SESSION_OWN_LOOP,
-                   .session_timeout_ms = SESSION_MS);
+    loop =
+        OPEN(.flags = ZKR_SESSION_OWN_LOOP, .session_timeout_ms = SESSION_MS);
     zkr_reentrant_mutex *rm = NEW(reentrant_mutex, loop, paths[0], NULL);
     zkr_multi_lock *ml = NEW(multi_lock, loop, NULL);
     ok(zkr_multi_lock_add(ml, rm, NULL));

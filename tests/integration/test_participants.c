@@ -162,9 +162,8 @@ TEST(a_queue_is_listed_in_its_order)
         zkr_mutex_free(mutexes[i]);
         close_session(sessions[i]);
     }
-    zkr_participants_free(list);
-    list = list_of(s, path, NULL);
-    assert_int_equal(list->count, 0);
+    AUTO(participants) none = list_of(s, path, NULL);
+    assert_int_equal(none->count, 0);
 }
 
 /* By their names a writer and a reader of one number wait for each other, so
@@ -182,17 +181,15 @@ TEST(a_reader_stands_beside_its_own_writer)
     assert_int_equal(list->items[0].kind, ZKR_PARTICIPANT_SHARED);
     assert_int_equal(list->items[1].kind, ZKR_PARTICIPANT_EXCLUSIVE);
     make("b-__WRIT__0000000001", "waits");
-    zkr_participants_free(list);
-    list = list_of(s, path, OPTS(participants, .reads = 1));
-    assert_int_equal(list->count, 3);
-    assert_read(list, 2);
-    assert_true(list->items[0].holds && list->items[1].holds);
-    assert_place(list, 2, "b-__WRIT__0000000001", 1);
-    zkr_participants_free(list);
+    AUTO(participants) three = list_of(s, path, OPTS(participants, .reads = 1));
+    assert_int_equal(three->count, 3);
+    assert_read(three, 2);
+    assert_true(three->items[0].holds && three->items[1].holds);
+    assert_place(three, 2, "b-__WRIT__0000000001", 1);
     release(w);
-    list = list_of(s, path, NULL);
-    assert_int_equal(list->count, 2);
-    assert_place(list, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
+    AUTO(participants) rest = list_of(s, path, NULL);
+    assert_int_equal(rest->count, 2);
+    assert_place(rest, 0, strrchr(zkr_grant_node(r), '/') + 1, SIZE_MAX);
 }
 
 TEST(the_holder_of_an_unfair_mutex_is_listed_and_asked)
@@ -375,7 +372,7 @@ TEST(a_chroot_is_in_front_of_every_path)
 {
     make_directory();
     make("lock-0000000000", "mine");
-    zkr_session *below = SESSION(.chroot = "/tests");
+    zkr_session *below = OPEN(.chroot = "/tests");
     AUTO(participants) list = list_of(below, strrchr(path, '/'), NULL);
     close_session(below);
     assert_int_equal(list->count, 1); /* it outlives the session */
@@ -479,10 +476,8 @@ TEST_WITH(a_lost_request_is_not_sent_again_after_the_deadline, setup_with_two,
 TEST_WITH(without_retries_a_lost_answer_is_an_error, setup_with_two,
           proxied_teardown)
 {
-    const struct zkr_retry none = ZKR_RETRY_NONE_INIT;
-
     (void)zkr_session_close(ps);
-    open_proxied(&none);
+    open_proxied(&ZKR_RETRY_NONE_INIT);
     proxy_rule(proxy, ZOO_GETDATA_OP, 2, PROXY_DROP_REPLY);
     assert_int_equal(list_fails(ps, path, SOON_MS), ZCONNECTIONLOSS);
     wait_session_state(ps, ZKR_SESSION_RECONNECTED);

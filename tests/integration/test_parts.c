@@ -148,10 +148,9 @@ TEST(leases_and_the_first_waiter_are_read)
     assert_int_equal(list->items[2].session_id, admin_session_id(rival));
     assert_true(list->items[2].token != 0);
     assert_true(list->items[3].token == 0);
-    zkr_participants_free(list);
-    list = list_of(s, path, OPTS(participants, .limit = 2));
-    assert_int_equal(list->count, 2);
-    assert_int_equal(list->total, 4);
+    AUTO(participants) head = list_of(s, path, OPTS(participants, .limit = 2));
+    assert_int_equal(head->count, 2);
+    assert_int_equal(head->total, 4);
 }
 
 TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
@@ -162,9 +161,8 @@ TEST(the_nodes_of_a_semaphore_can_be_asked_and_broken)
     node_has(in_dir(LEASE "1"), "__REVOKE__");
     ok(zkr_participants_break(s, in_dir(list->items[0].name),
                               list->items[0].token, 0));
-    zkr_participants_free(list);
-    list = list_all(0);
-    assert_true(list->semaphore);
+    AUTO(participants) none = list_all(0);
+    assert_true(none->semaphore);
 }
 
 /* --- what is none --- */

@@ -25,13 +25,6 @@ struct lane {
     int wrong;
 };
 
-static void pause_us(int us)
-{
-    struct timespec ts = { 0, us * 1000L };
-
-    (void)nanosleep(&ts, NULL);
-}
-
 static void count_outcome(struct lane *l, int code, zkr_grant *g)
 {
     switch (code) {
@@ -65,10 +58,10 @@ static void race_once(struct lane *l, size_t round)
         l->wrong++;
         return;
     }
-    pause_us(rand_r(&l->seed) % 3001);
+    (void)usleep((useconds_t)rand_r(&l->seed) % 3001);
     l->wrong += zkr_grant_release_async(g, NULL, NULL) != ZKR_OK;
     zkr_grant_free(g);
-    pause_us(rand_r(&l->seed) % 3001);
+    (void)usleep((useconds_t)rand_r(&l->seed) % 3001);
     if (cancels)
         l->wrong += zkr_request_cancel(request) != ZKR_OK;
     zkr_request_free(request);

@@ -107,7 +107,7 @@ TEST(a_wait_that_ends_between_the_two_leaves_nothing)
 /* With a lease there is always a timer that wakes somebody. */
 TEST(a_refusal_needs_nothing_else_to_be_ended)
 {
-    AUTO(session) quiet = SESSION(.flags = ZKR_SESSION_NO_LEASE);
+    AUTO(session) quiet = OPEN(.flags = ZKR_SESSION_NO_LEASE);
     AUTO(mutex) lock = new_mutex(quiet, path);
     refuse(ZKR__ZK_CREATE, 1);
     release(acquire(lock));

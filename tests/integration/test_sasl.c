@@ -189,10 +189,7 @@ TEST(a_password_that_changes_in_its_file_is_used)
 
 static bool is_refused(zkr_session *s)
 {
-    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
-
-    ok(zkr_session_last_error(s, &error));
-    return error.cause == ZKR_CAUSE_CREDENTIALS &&
+    return last_error(s).cause == ZKR_CAUSE_CREDENTIALS &&
            zkr_session_state(s) == ZKR_SESSION_SUSPENDED;
 }
 

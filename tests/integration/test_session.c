@@ -158,7 +158,7 @@ TEST(limits_are_reached)
         assert_int_equal(zkr_session_open(server_hosts(the_server), opts, &s),
                          ZKR_EPATH);
     }
-    s = SESSION(.chroot = "/tests", .session_timeout_ms = 500);
+    s = OPEN(.chroot = "/tests", .session_timeout_ms = 500);
     assert_int_equal(zkr_session_timeout_ms(s), 1000); /* as it is granted */
     assert_int_equal(zkr_mutex_new(s, text, NULL, &m), ZKR_ETOOLONG);
     text[ZKR_PATH_MAX - strlen("/tests")] = '\0';
@@ -179,7 +179,7 @@ TEST(with_credentials_only_their_owner_gets_at_the_nodes)
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
     AUTO(session) stranger = open_session();
-    AUTO(session) s = SESSION(.auth_scheme = "digest", .auth = "smith:secret");
+    AUTO(session) s = OPEN(.auth_scheme = "digest", .auth = "smith:secret");
     AUTO(mutex) m = new_mutex(s, path);
     AUTO(held) g = acquire(m);
     assert_int_equal(admin_delete(admin, zkr_grant_node(g)), ZNOAUTH);
@@ -203,7 +203,7 @@ TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
     if (security_of_environment() != SERVER_PLAIN)
         skip(); /* all sessions have one identity there */
     AUTO(session) owner = open_session_with(&other);
-    AUTO(session) s = SESSION(.auth_scheme = "digest", .auth = "smith:old");
+    AUTO(session) s = OPEN(.auth_scheme = "digest", .auth = "smith:old");
     ok(zkr_session_create(owner, new, "", 0, NULL, SOON_MS, NULL));
     ok(zkr_session_create(s, old, "", 0, NULL, SOON_MS, NULL));
     ok(zkr_session_set_credentials(s, &other));
@@ -244,7 +244,7 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
     AUTO(mutex) m = new_mutex(s, path);
     release(acquire(m)); /* makes the directory, open to all */
     AUTO(session) secretive =
-        SESSION(.acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa");
+        OPEN(.acl = "digest:smith:5NkZWsL0c4hXQ1ZJ6cVbYxW0rKk=:cdrwa");
     AUTO(mutex) hidden = new_mutex(secretive, path);
     zkr_grant *g = acquire(hidden);
     tells(zkr_mutex_acquire(m, 300, &nil), ZKR_ETIMEDOUT,
@@ -257,7 +257,7 @@ TEST(a_predecessor_that_cannot_be_read_is_waited_for_all_the_same)
 TEST(a_chroot_is_a_prefix_that_nobody_sees)
 {
     assert_int_equal(admin_create(admin, "/app", NULL), ZOK);
-    AUTO(session) s = SESSION(.chroot = "/app");
+    AUTO(session) s = OPEN(.chroot = "/app");
     AUTO(mutex) m = new_mutex(s, "/locks/orders");
     zkr_grant *g = acquire(m);
     assert_string_equal(zkr_lockable_path(m), "/locks/orders");
@@ -397,8 +397,7 @@ static void be_slow(zkr_session *s, const struct zkr_session_event *e,
 TEST(freeing_a_listener_waits_for_its_callback_but_no_lock_does)
 {
     struct slow slow = { .left = false };
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
 
     zkr_listener *l = MADE(listener, session_listen, s, be_slow, &slow);
     AWAIT(atomic_load(&slow.entered));
@@ -440,7 +439,7 @@ TEST(callbacks_run_where_the_caller_dispatches)
     int64_t here = 0;
     int fd = -1;
 
-    zkr_session *s = SESSION(.flags = ZKR_SESSION_OWN_LOOP);
+    zkr_session *s = OPEN(.flags = ZKR_SESSION_OWN_LOOP);
     /* two of ours, two of the client */
     assert_int_equal(count_threads(), threads + 4);
     ok(zkr_session_fd(s, &fd));
@@ -527,8 +526,7 @@ static int result_of_child(const struct inherited *of)
 
 TEST(a_forked_child_gets_errors_and_harms_nothing)
 {
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
     zkr_grant *g = acquire(m);
     int64_t value = 0;
 
@@ -594,8 +592,7 @@ TEST(nothing_is_left_after_a_close_or_an_open_that_failed)
 
     for (int i = 0; i < 10; i++) {
         AUTO(recorder) r = recorder_new();
-        AUTO(session) s = open_session();
-        AUTO(mutex) m = new_mutex(s, new_path());
+        OPEN_MUTEX(s, m);
         AUTO(grant) g = acquire(m);
         zkr_session *none;
 
@@ -737,16 +734,12 @@ static void assert_lines(struct recorder *lines, size_t from)
  * them to the hook of the session, and by no call. */
 TEST(why_there_is_no_connection_is_told)
 {
-    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
     AUTO(recorder) lines = recorder_new();
     struct lines flood = { .path = "" };
-
-    AUTO(session)
-    s = SESSION(.log = record_line, .log_user = lines);
+    AUTO(session) s = OPEN(.log = record_line, .log_user = lines);
     AUTO(mutex) m = new_mutex(s, new_path());
     AUTO(listener) l = MADE(listener, session_listen, s, note_cause, NULL);
-    ok(zkr_session_last_error(s, &error));
-    assert_int_equal(error.cause, ZKR_CAUSE_NONE);
+    assert_int_equal(last_error(s).cause, ZKR_CAUSE_NONE);
     zkr_log_set(ZKR_LOG_WARNING, count_lines, &flood);
     for (int round = 0; round < 2; round++) {
         size_t from = recorder_count(lines);
@@ -759,7 +752,7 @@ TEST(why_there_is_no_connection_is_told)
               "refuses the connection");
         tells(zkr_session_sync(s, 10), ZKR_EUNREACHABLE,
               "refuses the connection");
-        ok(zkr_session_last_error(s, &error));
+        struct zkr_session_error error = last_error(s);
         assert_int_equal(error.cause, ZKR_CAUSE_REFUSED);
         assert_in_range(error.age_ms, 0, now_ms() - before);
         assert_string_equal(error.server, server_session_hosts(the_server));
@@ -786,8 +779,8 @@ TEST(the_hook_of_a_closed_session_is_not_called)
     struct lines own = { .path = path };
 
     for (int i = 0; i < 2; i++) {
-        zkr_session *s = SESSION(.log = count_lines, .log_user = &own,
-                                 .log_level = ZKR_LOG_DEBUG);
+        zkr_session *s = OPEN(.log = count_lines, .log_user = &own,
+                              .log_level = ZKR_LOG_DEBUG);
         AUTO(mutex) m = new_mutex(s, path);
         AUTO(grant) g = acquire(m);
 
@@ -807,8 +800,7 @@ TEST(settings_that_the_program_made_are_left_alone)
     char printed[4096];
 
     zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
     zkr_grant *g = acquire(m);
     begin_capture();
     for (int i = 0; i < 2; i++) {

@@ -46,8 +46,7 @@ TEST(threads_of_a_session_block_all_signals)
 {
     long before[THREADS_MAX], now[THREADS_MAX];
     int count = list_threads(before);
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
     int others = 0;
 
     release(acquire(m));
@@ -83,8 +82,7 @@ static void *interrupt(void *thread)
 
 static void use_all(void)
 {
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
     AUTO(mutex) held = new_mutex(s, new_path());
     AUTO(grant) holding = acquire(held);
 
@@ -130,8 +128,7 @@ static void *acquire_and_end(void *arg)
 /* Regression: it kept the lock of the session, and all calls hung. */
 TEST(a_thread_that_is_cancelled_takes_no_lock_of_ours_along)
 {
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
     struct cancelled c = { .mutex = m };
     zkr_grant *g = acquire(m);
 

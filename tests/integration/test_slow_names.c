@@ -65,8 +65,7 @@ int getaddrinfo(const char *node, const char *service,
 TEST(deadlines_do_not_wait_for_a_name_server)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
     AUTO(grant) held = acquire(m);
 
     make_slow(ONE, s->connector);

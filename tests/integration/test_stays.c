@@ -192,11 +192,10 @@ TEST(an_unwanted_lock_goes_back_after_a_while)
 TEST(a_kept_lock_goes_back_when_another_comes)
 {
     keep_it();
-    zkr_grant *g = acquire(rival);
+    AUTO(held) g = acquire(rival);
     wait_here(1);
     g = pass_on(g);
     assert_true(zkr_grant_handoff(g) == 0);
-    release(g);
 }
 
 /* Those that have waited here since before the other came, too. The next node
@@ -293,7 +292,7 @@ TEST(after_a_yield_the_holder_gives_it_back)
     keep_it();
     ok(zkr_lockable_give_back(m)); /* what is kept */
     wait_children(path, 0);
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
     wait_here(2);
@@ -304,7 +303,6 @@ TEST(after_a_yield_the_holder_gives_it_back)
     token = zkr_grant_token(g);
     g = pass_on(g);
     assert_true(zkr_grant_token(g) == token);
-    release(g);
 }
 
 TEST(a_request_for_the_lock_gets_it)
@@ -355,7 +353,7 @@ TEST(a_request_for_a_node_that_waits_is_for_its_first_holder)
 TEST_WITH(a_node_with_an_unknown_write_is_not_handed_on, set_up_without_lease,
           tear_down)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
     wait_here(1);
@@ -373,12 +371,11 @@ TEST_WITH(a_node_with_an_unknown_write_is_not_handed_on, set_up_without_lease,
     release(g);
     g = acquire(m);
     assert_true(zkr_grant_token(g) == token);
-    release(g);
 }
 
 TEST(a_grant_in_doubt_is_not_handed_on)
 {
-    zkr_grant *g = acquire(m);
+    AUTO(held) g = acquire(m);
     int64_t token = zkr_grant_token(g);
 
     wait_here(1);
@@ -389,7 +386,6 @@ TEST(a_grant_in_doubt_is_not_handed_on)
     proxy_heal(proxy);
     g = next();
     assert_true(zkr_grant_token(g) > token);
-    release(g);
 }
 
 /* -- lost ----------------------------------------------------------------- */

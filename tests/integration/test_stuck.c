@@ -21,8 +21,7 @@ enum {
 static atomic_int hanging; /* how many of the next calls do */
 static atomic_bool let_go;
 
-int __real_zookeeper_close(struct _zhandle *zh);
-int __wrap_zookeeper_close(struct _zhandle *zh);
+__typeof__(zookeeper_close) __real_zookeeper_close, __wrap_zookeeper_close;
 
 int __wrap_zookeeper_close(struct _zhandle *zh)
 {
@@ -59,8 +58,7 @@ TEST(a_close_does_not_wait_for_a_client_that_hangs)
 
 TEST(a_session_goes_on_when_a_handle_is_stuck)
 {
-    AUTO(session) s = open_session();
-    AUTO(mutex) m = new_mutex(s, new_path());
+    OPEN_MUTEX(s, m);
 
     let_hang(2);
     for (unsigned i = 1; i <= 2; i++) {

@@ -332,11 +332,10 @@ TEST(a_server_that_says_nothing_is_left_for_the_next)
 
 static void expect_expired(zkr_session *s)
 {
-    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
+    struct zkr_session_error error = last_error(s);
     const char *host = strrchr(server_secure_hosts(the_server), '/');
 
     assert_has(zkr_error_detail(), "shows a certificate that has expired");
-    ok(zkr_session_last_error(s, &error));
     assert_int_equal(error.cause, ZKR_CAUSE_CERTIFICATE_EXPIRED);
     assert_string_equal(error.server, host == NULL
                                           ? server_secure_hosts(the_server)
@@ -347,14 +346,6 @@ static void expect_expired(zkr_session *s)
 static uint64_t count_expired(zkr_session *s)
 {
     return session_stats(s).causes[ZKR_CAUSE_CERTIFICATE_EXPIRED];
-}
-
-static bool is_expired(zkr_session *s)
-{
-    struct zkr_session_error error = ZKR_SESSION_ERROR_INIT;
-
-    ok(zkr_session_last_error(s, &error));
-    return error.cause == ZKR_CAUSE_CERTIFICATE_EXPIRED;
 }
 
 static void note_expired(enum zkr_log_level level, const char *line,
@@ -398,7 +389,7 @@ TEST(a_certificate_that_expires_suspends_the_session)
         uint64_t before = count_expired(s);
 
         show_certificate("expired");
-        AWAIT(is_expired(s));
+        AWAIT(last_error(s).cause == ZKR_CAUSE_CERTIFICATE_EXPIRED);
         struct stopwatch *all = stopwatch_start();
         struct stopwatch *w = stopwatch_start();
         assert_int_equal(zkr_mutex_acquire(m, 1000, &nil), ZKR_ETIMEDOUT);

@@ -137,29 +137,26 @@ TEST(a_large_transaction_is_taken)
 TEST(a_holder_commits)
 {
     zkr_grant *g = acquire(m);
-    zkr_txn *t = add_two(MADE(txn, txn_new_guarded, g), "new", "a");
+    AUTO(txn) t = add_two(MADE(txn, txn_new_guarded, g), "new", "a");
 
     ok(zkr_txn_commit(t, 0));
     both_are_made("new", "a");
     assert_int_equal(zkr_txn_stat(t, 0)->version, 1);
     assert_string_equal(zkr_txn_path(t, 1), in_dir("a"));
-    zkr_txn_free(t);
     /* it exists by now */
-    t = add_two(MADE(txn, txn_new_guarded, g), "newer", "a");
-    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNODEEXISTS);
-    assert_int_equal(zkr_txn_failed(t), 1); /* not counting the lock */
+    AUTO(txn) again = add_two(MADE(txn, txn_new_guarded, g), "newer", "a");
+    assert_int_equal(zkr_txn_commit(again, 0), ZKR_ZNODEEXISTS);
+    assert_int_equal(zkr_txn_failed(again), 1); /* not counting the lock */
     assert_non_null(strstr(zkr_error_detail(), path));
     assert_non_null(strstr(zkr_error_detail(), in_dir("a")));
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
-    zkr_txn_free(t);
     /* no such node, and it is not that of the lock */
-    t = MADE(txn, txn_new_guarded, g);
-    ok(zkr_txn_delete(t, in_dir("none"), ZKR_ANY_VERSION));
-    ok(zkr_txn_delete(t, in_dir("a"), ZKR_ANY_VERSION));
-    assert_int_equal(zkr_txn_commit(t, 0), ZKR_ZNONODE);
-    assert_int_equal(zkr_txn_failed(t), 0);
+    AUTO(txn) missing = MADE(txn, txn_new_guarded, g);
+    ok(zkr_txn_delete(missing, in_dir("none"), ZKR_ANY_VERSION));
+    ok(zkr_txn_delete(missing, in_dir("a"), ZKR_ANY_VERSION));
+    assert_int_equal(zkr_txn_commit(missing, 0), ZKR_ZNONODE);
+    assert_int_equal(zkr_txn_failed(missing), 0);
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_HELD);
-    zkr_txn_free(t);
     AUTO(txn) late = add_two(MADE(txn, txn_new_guarded, g), "late", "b");
     release(g);
     assert_int_equal(zkr_txn_commit(late, 0), ZKR_ENOTHELD); /* it was freed */

@@ -191,7 +191,7 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
 TEST(a_node_that_may_not_be_read_is_waited_for_again)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(session) secretive = SESSION(.acl = "world:anyone:cdw");
+    AUTO(session) secretive = OPEN(.acl = "world:anyone:cdw");
     AUTO(unfair_mutex) closed = NEW(unfair_mutex, secretive, path, NULL);
     zkr_grant *g = take(closed);
     proxy_reset_counts(proxy);

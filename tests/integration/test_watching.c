@@ -392,7 +392,7 @@ TEST(a_creation_in_between_is_not_missed)
 TEST(paths_have_the_chroot)
 {
     create(path, "root");
-    AUTO(session) below = SESSION(.chroot = path);
+    AUTO(session) below = OPEN(.chroot = path);
     AUTO(log) root = watch_by(below, "/", ZKR_WATCH_CHILDREN);
     AUTO(log) node = watch_by(below, "/x", ZKR_WATCH_DATA);
     expect(root, 0, ZKR_WATCH_FIRST, ZOK, "");

@@ -93,8 +93,7 @@ TEST(an_expiry_waits_for_it)
 static atomic_bool left;
 static _Atomic(zhandle_t *) closed;
 
-int __real_zookeeper_close(zhandle_t *zh);
-int __wrap_zookeeper_close(zhandle_t *zh);
+__typeof__(zookeeper_close) __real_zookeeper_close, __wrap_zookeeper_close;
 
 int __wrap_zookeeper_close(zhandle_t *zh)
 {

@@ -521,11 +521,9 @@ static bool has_nothing(zkr_session *s)
 
 static bool nobody_watches(void)
 {
-    char *wchp = server_4lw(the_server, "wchp");
-    bool nobody = wchp != NULL && strstr(wchp, path) == NULL;
+    AUTO(text) wchp = server_4lw(the_server, "wchp");
 
-    free(wchp);
-    return nobody;
+    return wchp != NULL && strstr(wchp, path) == NULL;
 }
 
 /* Plays the trial twice, with the same objects and sessions. In the second

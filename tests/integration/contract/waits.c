@@ -11,7 +11,7 @@ SUBJECT("waits")
  * that it uses again, for as long as that is there: no watch of a wait. */
 static size_t count_watches(void)
 {
-    char *wchp = server_4lw(the_server, "wchp");
+    AUTO(text) wchp = server_4lw(the_server, "wchp");
     size_t len = strlen(path);
     size_t count = 0;
     bool here = false;
@@ -25,7 +25,6 @@ static size_t count_watches(void)
             here = strncmp(line, path, len) == 0 && line[len] == '/' &&
                    !(has(TURNS) && strcmp(line + len, "/locks") == 0);
     }
-    free(wchp);
     return count;
 }
 
