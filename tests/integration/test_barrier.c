@@ -46,25 +46,17 @@ static void none_returns(int count)
         assert_false(call_is_done(&callers[i]));
 }
 
-static int call_wait(void *barrier_or_member)
-{
-    return zkr_barrier_wait(barrier_or_member, -1);
-}
+/* For call_start(). */
+#define CALL(name, call, timeout_ms)                                           \
+    static int name(void *barrier_or_member)                                   \
+    {                                                                          \
+        return zkr_##call(barrier_or_member, timeout_ms);                      \
+    }
 
-static int call_enter(void *barrier_or_member)
-{
-    return zkr_double_barrier_enter(barrier_or_member, -1);
-}
-
-static int call_enter_now(void *member)
-{
-    return zkr_double_barrier_enter(member, 0);
-}
-
-static int call_leave(void *barrier_or_member)
-{
-    return zkr_double_barrier_leave(barrier_or_member, -1);
-}
+CALL(call_wait, barrier_wait, -1)
+CALL(call_enter, double_barrier_enter, -1)
+CALL(call_enter_now, double_barrier_enter, 0)
+CALL(call_leave, double_barrier_leave, -1)
 
 static void both(int (*call)(void *), zkr_double_barrier *a,
                  zkr_double_barrier *b)

@@ -21,7 +21,7 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
     AUTO(recorder) r = recorder_new();
     AUTO(mutex) mine = new_mutex(s, path);
     AUTO(mutex) theirs = new_mutex(other, path);
-    zkr_grant *g = acquire(mine);
+    AUTO(grant) g = acquire(mine);
 
     ok(zkr_grant_listen(g, give_back, r));
     AUTO(participants) list = list_of(other, path, NULL);
@@ -33,7 +33,6 @@ TEST(a_holder_that_is_asked_gives_the_lock_back)
     ok(recorded(r, 1));
     ok(zkr_grant_listen(g, NULL, NULL));
     assert_int_equal(zkr_grant_state(g), ZKR_GRANT_RELEASED);
-    zkr_grant_free(g);
 }
 
 /* TestInterProcessReadWriteLock.testGetParticipantNodes */

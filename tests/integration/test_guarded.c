@@ -378,12 +378,11 @@ TEST_WITH(a_write_before_a_release_is_made_before_it, setup, teardown)
 TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
 {
     AUTO(rwlock) l = NEW(rwlock, s, path, NULL);
-    zkr_grant *writing = GRANT(rwlock_acquire_write, l, SOON_MS);
+    AUTO(grant) writing = GRANT(rwlock_acquire_write, l, SOON_MS);
 
     ok(set(writing, "written"));
     AUTO(grant) reading = GRANT(rwlock_downgrade, l, writing);
     assert_int_equal(set(writing, "late"), ZKR_ENOTHELD);
-    zkr_grant_free(writing);
     ok(set(reading, "read"));
     node_has(data, "read");
     /* The write is guarded by the node of the reader, not by that of the

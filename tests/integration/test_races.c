@@ -138,7 +138,7 @@ static void judge(struct storm *storm, int rc)
         atomic_store(&storm->wrong, rc);
 }
 
-static void *storm_main(void *arg)
+static int storm_main(void *arg)
 {
     static const int64_t timeouts[] = { -1, 200, 5000, 0 };
     struct storm *storm = arg;
@@ -155,7 +155,7 @@ static void *storm_main(void *arg)
         storm->grants++;
         judge(storm, zkr_grant_release(g));
     }
-    return NULL;
+    return 0;
 }
 
 /* Synchronous calls of the client hang here (ZOOKEEPER-2802). */
@@ -163,13 +163,13 @@ TEST(sessions_that_end_under_24_threads_leave_none_hanging)
 {
     AUTO(session) s = open_session();
     struct storm storm = { .wrong = 0 };
-    pthread_t threads[KILLERS];
+    struct caller callers[KILLERS];
     int64_t start = now_ms();
 
     for (int i = 0; i < 3; i++)
         storm.mutexes[i] = new_mutex(s, new_path());
     for (int i = 0; i < KILLERS; i++)
-        threads[i] = thread_start(storm_main, &storm);
+        call_start(&callers[i], storm_main, &storm);
     /* A busy machine may need more of them for that many grants. */
     for (size_t i = 0; goes_on(start, i, EXPIRIES) ||
                        (storm.grants <= GRANTS && i < 10 * EXPIRIES);
@@ -180,14 +180,8 @@ TEST(sessions_that_end_under_24_threads_leave_none_hanging)
             fail_msg("no new session after expiry %zu", i + 1);
     }
     atomic_store(&storm.stop, true);
-    for (int i = 0; i < KILLERS; i++) {
-        struct timespec deadline;
-
-        (void)clock_gettime(CLOCK_REALTIME, &deadline);
-        deadline.tv_sec += SOON_MS / 1000;
-        if (pthread_timedjoin_np(threads[i], NULL, &deadline) != 0)
-            fail_msg("thread %d hangs", i);
-    }
+    for (int i = 0; i < KILLERS; i++)
+        ok(call_join(&callers[i]));
     assert_int_equal(storm.wrong, 0);
     assert_true(storm.grants > GRANTS);
     for (int i = 0; i < 3; i++) {

@@ -147,9 +147,8 @@ TEST(a_grant_in_doubt_is_unsure_each_time)
 TEST(readers_and_writers_are_counted_together)
 {
     AUTO(rwlock) lock = NEW(rwlock, s, new_path(), NULL);
-    zkr_grant *writer = GRANT(rwlock_acquire_write, lock, -1);
+    AUTO(grant) writer = GRANT(rwlock_acquire_write, lock, -1);
     zkr_grant *reader = GRANT(rwlock_downgrade, lock, writer);
-    zkr_grant_free(writer);
     struct zkr_counters n = counted(lock, 1);
     assert_int_equal(n.acquires, 2);
     assert_int_equal(n.releases, 1);

@@ -767,13 +767,22 @@ TEST(a_list_with_a_hole_is_no_list)
 
 /* -- answers -------------------------------------------------------------- */
 
+static int created_as(enum zkr_create_mode mode)
+{
+    static const struct zkr__zk_special special = { .ttl_ms = 7 };
+    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
+                                      .mode = mode,
+                                      .path = "/lock/a",
+                                      .data = "",
+                                      .special = &special };
+
+    assert_int_equal(zkr__zk_submit(zk, &create, TICKET), client.rc);
+    return client.mode;
+}
+
 static void ask_all(void)
 {
-    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
-                                      .path = "/lock/a",
-                                      .data = "" };
-
-    assert_int_equal(zkr__zk_submit(zk, &create, TICKET), ZOK);
+    (void)created_as(ZKR_CREATE_PERSISTENT);
     assert_int_equal(asked_for(ZKR__ZK_EXISTS), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_GET), ZOK);
     assert_int_equal(asked_for(ZKR__ZK_GET_ACL), ZOK);
@@ -882,19 +891,6 @@ TEST(a_damaged_transaction_is_no_success)
     client.multi(ZOK, client.multi_data);
     assert_int_equal(told.reply.rc, ZMARSHALLINGERROR);
     assert_null(told.reply.results);
-}
-
-static int created_as(enum zkr_create_mode mode)
-{
-    static const struct zkr__zk_special special = { .ttl_ms = 7 };
-    struct zkr__zk_request create = { .type = ZKR__ZK_CREATE,
-                                      .mode = mode,
-                                      .path = "/lock/a",
-                                      .data = "",
-                                      .special = &special };
-
-    assert_int_equal(zkr__zk_submit(zk, &create, TICKET), client.rc);
-    return client.mode;
 }
 
 TEST(a_node_is_made_as_asked_for)

@@ -232,7 +232,7 @@ TEST_OF(a_claim_times_out_or_is_cancelled, .for_those = ASYNC)
     struct recorder *waits = new_recorder();
     struct recorder *tries = new_recorder();
     struct recorder *r = new_recorder();
-    zkr_request *request = NULL;
+    AUTO(request) request = NULL;
 
     ok(recipe->acquire_async(lock, 100, record_acquire, waits, NULL));
     ok(recipe->acquire_async(lock, 0, record_acquire, tries, NULL));
@@ -243,7 +243,6 @@ TEST_OF(a_claim_times_out_or_is_cancelled, .for_those = ASYNC)
     wait_waiting(1);
     ok(zkr_request_cancel(request));
     ok(zkr_request_cancel(request));
-    zkr_request_free(request);
     assert_int_equal(recorded(r, 0), ZKR_ECANCELED);
     wait_children(dir, 1);
     give_back(holder);
