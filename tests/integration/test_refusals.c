@@ -27,9 +27,9 @@ int __wrap_zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *r,
     return __real_zkr__zk_submit(zk, r, id);
 }
 
-static void refuse(enum zkr__zk_type type, int count)
+static void refuse(enum zkr__zk_type type, int count, int rc)
 {
-    atomic_store(&refuse_with, ZMARSHALLINGERROR);
+    atomic_store(&refuse_with, rc);
     atomic_store(&refuse_type, (int)type);
     atomic_store(&refuse_count, count);
 }
@@ -44,7 +44,7 @@ static int setup(void)
 
 static int teardown(void)
 {
-    refuse(ZKR__ZK_CREATE, 0);
+    refuse(ZKR__ZK_CREATE, 0, ZMARSHALLINGERROR);
     return usual_teardown();
 }
 
@@ -61,7 +61,7 @@ TEST(a_refused_list_waits_for_the_create)
         if (i == 1)
             ok(admin_delete(admin, path));
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-        refuse(ZKR__ZK_CHILDREN, 1);
+        refuse(ZKR__ZK_CHILDREN, 1, ZMARSHALLINGERROR);
         struct waiter w = WAITER(start, m, SOON_MS);
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         assert_false(waiter_is_done(&w));
@@ -86,7 +86,7 @@ TEST_ROWS(a_refused_request_is_sent_again, refused, row)
 {
     if (row->lost)
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    refuse(row->type, row->count);
+    refuse(row->type, row->count, ZMARSHALLINGERROR);
     zkr_grant *g = acquire(m);
     assert_int_equal(count_children(path), 1);
     release(g);
@@ -96,7 +96,7 @@ TEST_ROWS(a_refused_request_is_sent_again, refused, row)
 TEST(a_wait_that_ends_between_the_two_leaves_nothing)
 {
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REPLY);
-    refuse(ZKR__ZK_CHILDREN, 1);
+    refuse(ZKR__ZK_CHILDREN, 1, ZMARSHALLINGERROR);
     assert_int_equal(zkr_mutex_acquire(m, 200, &nil), ZKR_ETIMEDOUT);
     assert_int_equal(count_children(path), 1);
     proxy_release(proxy);
@@ -109,9 +109,9 @@ TEST(a_refusal_needs_nothing_else_to_be_ended)
 {
     AUTO(session) quiet = OPEN(.flags = ZKR_SESSION_NO_LEASE);
     AUTO(mutex) lock = new_mutex(quiet, path);
-    refuse(ZKR__ZK_CREATE, 1);
+    refuse(ZKR__ZK_CREATE, 1, ZMARSHALLINGERROR);
     release(acquire(lock));
-    refuse(ZKR__ZK_CHILDREN, 1);
+    refuse(ZKR__ZK_CHILDREN, 1, ZMARSHALLINGERROR);
     release(acquire(lock));
     assert_int_equal(count_children(path), 0);
 }
@@ -130,8 +130,7 @@ TEST(a_search_whose_write_is_refused_finds_nothing)
         proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
         if (i > 0)
             proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, codes[i]);
-        refuse(ZKR__ZK_CHECK, i == 0);
-        atomic_store(&refuse_with, ZKR_ENOMEM);
+        refuse(ZKR__ZK_CHECK, i == 0, ZKR_ENOMEM);
         if (codes[i] == ZNONODE)
             release(acquire(lock));
         else
@@ -148,7 +147,7 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
     AUTO(held) g = acquire(m);
 
     for (size_t i = 0; i < COUNT(types); i++) {
-        refuse(types[i], 2);
+        refuse(types[i], 2, ZMARSHALLINGERROR);
         AUTO(participants) list = list_of(s, path, NULL);
         assert_int_equal(list->count, 1);
         assert_int_equal(list->items[0].token, zkr_grant_token(g));
@@ -164,8 +163,7 @@ TEST(a_node_that_the_client_refuses_is_listed_without)
 
     for (size_t i = 0; i < 2; i++)
         ok(admin_create(admin, textf("%s/%s", path, names[i]), "data"));
-    refuse(ZKR__ZK_GET, 1);
-    atomic_store(&refuse_with, ZBADARGUMENTS);
+    refuse(ZKR__ZK_GET, 1, ZBADARGUMENTS);
     AUTO(participants) list = list_of(s, path, NULL);
     assert_int_equal(list->count, 2);
     assert_int_equal(list->items[0].error, ZBADARGUMENTS);
@@ -189,8 +187,7 @@ TEST(a_refused_write_keeps_its_place)
     zkr_grant *g = acquire(m);
 
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
-    refuse(ZKR__ZK_SET, 1);
-    atomic_store(&refuse_with, ZKR_ENOMEM);
+    refuse(ZKR__ZK_SET, 1, ZKR_ENOMEM);
     post("1st", told);
     post("2nd", told);
     release(g);
@@ -208,8 +205,7 @@ TEST(a_refused_write_keeps_no_turn)
     AUTO(semaphore) semaphore = NEW(semaphore, s, new_path(), 2, NULL);
 
     assert_int_equal(admin_create(admin, data, "old"), ZOK);
-    refuse(ZKR__ZK_SET, INT_MAX);
-    atomic_store(&refuse_with, ZKR_ENOMEM);
+    refuse(ZKR__ZK_SET, INT_MAX, ZKR_ENOMEM);
     post("new", told);
     zkr_grant *g = GRANT(semaphore_acquire, semaphore, SOON_MS);
     wait_children(textf("%s/locks", zkr_lockable_path(semaphore)), 0);

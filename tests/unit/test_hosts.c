@@ -201,8 +201,7 @@ TEST(chroot_has_a_limit)
     const char *chroot = textf("/%0*d", ZKR_PATH_MAX / 2, 0);
     struct zkr__hosts hosts;
 
-    gives(ZKR_ETOOLONG, zkr__hosts_parse(&hosts, "a:1", chroot));
-    assert_has(zkr_error_detail(), "chroot");
+    tells(zkr__hosts_parse(&hosts, "a:1", chroot), ZKR_ETOOLONG, "chroot");
     assert_has(zkr_error_detail(), "512");
     chroot = textf("/%0*d", ZKR_PATH_MAX / 2 - 1, 0);
     ok(zkr__hosts_parse(&hosts, "a:1", chroot));

@@ -15,8 +15,7 @@ static void fails_with(int code, const struct zkr_session_opts *opts,
 {
     struct zkr_session_opts copy = *opts;
 
-    gives(code, zkr__security_load(&copy));
-    assert_has(zkr_error_detail(), word);
+    tells(zkr__security_load(&copy), code, word);
 }
 
 static void fails(const struct zkr_session_opts *opts, const char *word)
