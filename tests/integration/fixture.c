@@ -77,10 +77,7 @@ struct server *new_server(const struct server_opts *opts)
 
 zkr_session *open_to(const char *hosts, const struct zkr_session_opts *opts)
 {
-    zkr_session *s = NULL;
-
-    ok(zkr_session_open(hosts, opts, &s));
-    return s;
+    return MADE(session, session_open, hosts, opts);
 }
 
 zkr_session *open_session_with(const struct zkr_session_opts *opts)
@@ -220,10 +217,15 @@ zkr_grant *waiter_grant(struct waiter *w)
     return w->grant;
 }
 
-void release_to(zkr_grant *g, struct waiter *w)
+zkr_grant *hand_to(zkr_grant *g, struct waiter *w)
 {
     release(g);
-    release(waiter_grant(w));
+    return waiter_grant(w);
+}
+
+void release_to(zkr_grant *g, struct waiter *w)
+{
+    release(hand_to(g, w));
 }
 
 int waiter_join(struct waiter *w)

@@ -132,6 +132,8 @@ bool waiter_is_done(struct waiter *w);
     })
 /* Fails when it has none. */
 zkr_grant *waiter_grant(struct waiter *w);
+/* Releases `g`; returns what the waiter is granted then. */
+zkr_grant *hand_to(zkr_grant *g, struct waiter *w);
 /* Releases `g`; the waiter is granted the lock then, and releases it, too. */
 void release_to(zkr_grant *g, struct waiter *w);
 

@@ -201,8 +201,7 @@ TEST(data_changed_on_the_predecessor_wakes_nobody_up)
         assert_int_equal(admin_set(admin, zkr_grant_node(g), "x"), ZOK);
     sleep_ms(50);
     assert_false(waiter_is_done(&w));
-    release(g);
-    release(waiter_grant(&w));
+    release_to(g, &w);
 }
 
 /* -- a connection that comes and goes ------------------------------------- */

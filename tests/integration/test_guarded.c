@@ -185,9 +185,8 @@ TEST(a_write_that_cannot_be_is_refused_at_once)
     release(g);
 
     AUTO(unfair_mutex) unfair = NEW(unfair_mutex, s, path, NULL);
-    ok(zkr_unfair_mutex_acquire(unfair, SOON_MS, &g));
-    refuses(set(g, "x"), ZKR_EINVAL, g);
-    release(g);
+    AUTO(held) other = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
+    refuses(set(other, "x"), ZKR_EINVAL, other);
 }
 
 /* -- not held ------------------------------------------------------------- */

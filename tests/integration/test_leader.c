@@ -157,11 +157,9 @@ static void ids_are(const char *expected)
  * testProperCloseWithoutConnectionEstablished, testWaiting */
 TEST(one_leads_and_the_next_one_when_it_has_left)
 {
-    zkr_grant *g = NULL;
-
     assert_int_equal(zkr_leader_wait(a.leader, SOON_MS), ZKR_ECANCELED);
-    assert_int_equal(zkr_leader_grant(a.leader, &g), ZKR_ENOTHELD);
-    assert_null(g);
+    assert_int_equal(zkr_leader_grant(a.leader, &nil), ZKR_ENOTHELD);
+    assert_null(nil);
     ok(zkr_leader_leave(a.leader));
     ok(zkr_leader_leave_async(a.leader));
     assert_int_equal(count_children(path), 0);

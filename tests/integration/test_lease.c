@@ -47,10 +47,8 @@ TEST(a_session_that_holds_nothing_writes_nothing)
     assert_int_equal(proxy_requests(proxy, ZOO_MULTI_OP), 0);
     assert_in_range(proxy_requests(proxy, ZOO_SYNC_OP), 1, 3);
     assert_int_equal(proxy_requests(proxy, ZOO_PING_OP), 0);
-    release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    assert_true(zkr_grant_valid_until(w.grant) > boot_ms() + LEASE_MS / 4);
-    release(w.grant);
+    AUTO(held) next = hand_to(g, &w);
+    assert_true(zkr_grant_valid_until(next) > boot_ms() + LEASE_MS / 4);
 }
 
 /* The connection stands: no event, only the clock says that all is not well. */
@@ -139,15 +137,13 @@ TEST(a_lease_after_a_wait_has_no_hole)
     struct waiter w = WAITER(start, m, -1);
     sleep_ms(LEASE_MS);
     proxy_reset_counts(proxy);
-    release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
+    AUTO(held) next = hand_to(g, &w);
     /* It has sent no write for long, and the grant begins with a lease. */
     assert_in_range(proxy_requests(proxy, ZOO_MULTI_OP), 1, 2);
     for (int64_t end = boot_ms() + 4 * LEASE_MS / 3; boot_ms() < end;) {
-        ok(zkr_grant_check(w.grant));
+        ok(zkr_grant_check(next));
         sleep_ms(10);
     }
-    release(w.grant);
 }
 
 static int requests_of_a_short_hold(int64_t silence_ms)

@@ -118,13 +118,11 @@ TEST(two_threads_hand_over_without_a_list_unless_the_connection_is_new)
             connect_again(proxy, s);
         }
         proxy_reset_counts(proxy);
-        release(g);
-        ok(waiter_join(&w));
+        AUTO(held) granted = hand_to(g, &w);
         long lists = proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
         assert_true(i == 2 ? lists >= 1 : lists == 0);
         assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 0);
-        wait_verified(w.grant);
-        release(w.grant);
+        wait_verified(granted);
     }
 }
 
@@ -142,11 +140,10 @@ TEST(a_claim_that_loses_its_node_queues_again)
     settle(s);
     release(g);
     for (size_t i = 0; i < 3; i++) {
-        ok(waiter_join(&waiters[order[i]]));
+        AUTO(held) next = waiter_grant(&waiters[order[i]]);
         settle(s);
         for (size_t j = i + 1; j < 3; j++)
             assert_false(waiter_is_done(&waiters[order[j]]));
-        release(waiters[order[i]].grant);
     }
 }
 
@@ -157,10 +154,9 @@ TEST(a_lost_lock_passes_to_the_neighbour)
 
     delete_nth_child(path, 0);
     wait_grant_state(g, ZKR_GRANT_LOST);
-    ok(waiter_join(&w));
+    AUTO(held) next = waiter_grant(&w);
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
-    wait_verified(w.grant);
-    release(w.grant);
+    wait_verified(next);
 }
 
 static const struct {

@@ -54,11 +54,9 @@ TEST(a_waiter_hears_it_when_it_holds)
 
     assert_string_not_equal(list->items[0].data, list->items[1].data);
     ok(zkr_participants_revoke(s, in_dir(list->items[1].name)));
-    release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    ok(zkr_grant_listen(w.grant, record_grant, r));
+    AUTO(held) next = hand_to(g, &w);
+    ok(zkr_grant_listen(next, record_grant, r));
     assert_int_equal(recorded(r, 0), REVOKED);
-    release(w.grant);
 }
 
 /* A request is made to a node, and nobody has asked for the next one. */
@@ -73,12 +71,10 @@ TEST(a_request_ends_with_its_node)
     settle(s);
     delete_nth_child(path, 1);
     AWAIT(count_children(path) == 2 && child_is_new(path, 1, node));
-    release(g);
-    assert_int_equal(waiter_join(&w), ZKR_OK);
-    ok(zkr_grant_listen(w.grant, record_grant, r));
+    AUTO(held) next = hand_to(g, &w);
+    ok(zkr_grant_listen(next, record_grant, r));
     settle(s);
     assert_int_equal(recorder_count(r), 0);
-    release(w.grant);
 }
 
 /* --- the list --- */

@@ -74,11 +74,10 @@ TEST(a_new_session_begins_at_the_new_servers)
 TEST(an_open_that_waits_takes_the_new_servers)
 {
     for (int i = 0; i < 2; i++) {
-        AUTO(session) s = NULL;
+        AUTO(session) s =
+            MADE(session, session_open_async, "127.0.0.1:1",
+                 OPTS(session, .connect_timeout_ms = SOON_MS), NULL, NULL);
 
-        ok(zkr_session_open_async("127.0.0.1:1",
-                                  OPTS(session, .connect_timeout_ms = SOON_MS),
-                                  NULL, NULL, &s));
         ok(zkr_session_set_servers(s, member(i)));
         AUTO(mutex) m = new_mutex(s, new_path());
         release(acquire(m));

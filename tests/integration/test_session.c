@@ -110,14 +110,13 @@ TEST(an_open_reaches_a_server_that_is_just_starting)
 {
     for (int i = 0; i < 2; i++) {
         AUTO(recorder) opened = recorder_new();
-        zkr_session *begun = NULL;
 
         server_kill9(the_server);
-        ok(zkr_session_open_async(server_hosts(the_server),
-                                  OPTS(session,
-                                       .session_timeout_ms = SESSION_MS,
-                                       .connect_timeout_ms = SOON_MS),
-                                  record_release, opened, &begun));
+        zkr_session *begun =
+            MADE(session, session_open_async, server_hosts(the_server),
+                 OPTS(session, .session_timeout_ms = SESSION_MS,
+                      .connect_timeout_ms = SOON_MS),
+                 record_release, opened);
         AUTO(mutex) m = new_mutex(begun, new_path());
         restart_server();
         release(acquire(m));

@@ -194,6 +194,12 @@ void client_says(enum zkr__zk_event event)
     leave();
 }
 
+void client_reconnects(void)
+{
+    client_says(ZKR__ZK_DISCONNECTED);
+    client_says(ZKR__ZK_CONNECTED);
+}
+
 void client_changes_node(const char *data)
 {
     enter();
@@ -507,10 +513,7 @@ int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
 
 zkr_session *open_session_with(const struct zkr_session_opts *opts)
 {
-    zkr_session *s = NULL;
-
-    ok(zkr_session_open("127.0.0.1:2181", opts, &s));
-    return s;
+    return MADE(session, session_open, "127.0.0.1:2181", opts);
 }
 
 zkr_session *open_session(uint32_t flags)

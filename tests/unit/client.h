@@ -54,6 +54,8 @@ int client_requests(enum zkr__zk_type type);
 /* The session event comes after the answers to all earlier requests; between
  * two handles there is nobody to report it. */
 void client_says(enum zkr__zk_event event);
+/* The connection breaks, and there is another one. */
+void client_reconnects(void);
 /* Requests that are not answered when the handle is closed are answered then,
  * or are lost; the server is told of the close, or not. */
 void client_closes(bool answers, bool told);

@@ -326,11 +326,10 @@ TEST(arguments_of_an_acquire)
 /* The limit itself was refused, and no test noticed. */
 TEST(what_is_at_a_limit_is_taken)
 {
-    AUTO(reply) nodes = NULL;
-
     /* a lock may be there */
-    ok(zkr_session_children(s, textf("/%0*d/lock", ZKR_PATH_MAX - 1, 0), -1,
-                            &nodes));
+    AUTO(reply) nodes = MADE(reply, session_children, s,
+                             textf("/%0*d/lock", ZKR_PATH_MAX - 1, 0), -1);
+
     ok(zkr_session_create(s, "/x", much, ZKR_DATA_MAX, NULL, -1, NULL));
     ok(zkr_session_create(
         s, "/x", "", 0,
@@ -363,7 +362,6 @@ MAKES_NONE(lead, zkr_leader, (const struct zkr_leader_opts *opts), leader_new,
 TEST(arguments_of_a_leader)
 {
     char id[ZKR_LEADER_ID_MAX + 1] = { 0 };
-    AUTO(leader) l = NULL;
 
     INVALID(zkr_leader_new(s, "/a", NULL, NULL, NULL, NULL));
     gives(ZKR_ETOOLONG, lead(OPTS(leader, .id = id, .id_size = sizeof(id))));
@@ -372,9 +370,9 @@ TEST(arguments_of_a_leader)
     INVALID(lead(OPTS(leader, .flags = (enum zkr_lockable_flags)1)));
     INVALID(
         lead(OPTS(leader, .flags = ZKR_KAZOO_LAYOUT | ZKR_SELECTOR_LAYOUT)));
-    ok(zkr_leader_new(s, "/a",
-                      OPTS(leader, .id = id, .id_size = sizeof(id) - 1), NULL,
-                      NULL, &l));
+    AUTO(leader) l =
+        NEW(leader, s, "/a", OPTS(leader, .id = id, .id_size = sizeof(id) - 1),
+            NULL, NULL);
     assert_string_equal(zkr_leader_path(l), "/a");
 }
 

@@ -160,7 +160,7 @@ TEST(a_name_that_two_clients_make_tells_neither)
     }
 }
 
-/* The first node of a queue, of that marker behind `head`. */
+/* The name is the head, the marker, and the number 1. */
 static bool hears(const char *head, const char *marker,
                   enum zkr__dialect dialect)
 {

@@ -181,12 +181,6 @@ static void look_at_grant(int i)
 STEP(ask_all, look_often(look_at_session))
 STEP(end_session, client_says(ZKR__ZK_EXPIRED))
 
-static void lose_connection(void)
-{
-    client_says(ZKR__ZK_DISCONNECTED);
-    client_says(ZKR__ZK_CONNECTED);
-}
-
 STEP(lose_node, client_changes_node(NULL))
 STEP(ask_for_lock, client_changes_node("__REVOKE__"))
 STEP(cancel, (void)zkr_lockable_cancel(it.m))
@@ -205,7 +199,7 @@ STEP(replace_listener, (void)zkr_grant_listen(it.g, on_grant, NULL))
 
 /* What may happen at any time. */
 static void (*const outsiders[])(void) = { ask_all,     end_session,
-                                           lose_node,   lose_connection,
+                                           lose_node,   client_reconnects,
                                            cancel,      listen_for_a_moment,
                                            ask_for_lock };
 /* What a holder may do. */
@@ -318,7 +312,7 @@ static void free_grant(void)
 /* While its callback may run. */
 static void listen_again(void)
 {
-    lose_connection();
+    client_reconnects();
     relax(100000);
     ok(zkr_grant_listen(it.g, on_grant, NULL));
     ok(zkr_grant_listen(it.g, NULL, NULL));
@@ -326,7 +320,7 @@ static void listen_again(void)
 
 static void listen_to_session(void)
 {
-    lose_connection();
+    client_reconnects();
     relax(100000);
     zkr_listener_free(it.l);
     it.l = NULL;
@@ -353,7 +347,7 @@ static void look_on(void)
 static void live(void)
 {
     (void)zkr_grant_listen(it.g, on_grant, NULL);
-    lose_connection();
+    client_reconnects();
     relax(1000000);
     client_says(ZKR__ZK_EXPIRED);
     relax(3000000);

@@ -129,10 +129,10 @@ TEST_ROWS(a_node_is_named_as_its_recipe, nodes, node)
 {
     AUTO(session) s = open_session(0);
     AUTO(mutex) l = NULL;
-    AUTO(grant) g = NULL;
 
     ok(node->make(s, "/lock", OPTS(lockable, .flags = node->flags), &l));
-    ok(zkr_lockable_acquire(l, OPTS(acquire, .mode = node->mode), -1, &g));
+    AUTO(grant) g =
+        GRANT(lockable_acquire, l, OPTS(acquire, .mode = node->mode), -1);
     assert_has(zkr_grant_node(g), node->name);
 }
 
@@ -283,10 +283,8 @@ TEST(without_its_credentials_it_is_not_connected)
 
     AUTO(listener) l = listen_to(s);
     client_refuses_login(1);
-    client_says(ZKR__ZK_DISCONNECTED);
-    client_says(ZKR__ZK_CONNECTED);
-    client_says(ZKR__ZK_DISCONNECTED);
-    client_says(ZKR__ZK_CONNECTED);
+    client_reconnects();
+    client_reconnects();
     AUTO(held) g = acquire(m);
     await_state(s, ZKR_SESSION_RECONNECTED);
     ok(zkr_session_dispatch(s));
@@ -306,8 +304,7 @@ TEST(the_next_session_begins_anew)
     int64_t first = zkr_session_id(s);
     int64_t first_end = LATEST_END;
 
-    client_says(ZKR__ZK_DISCONNECTED);
-    client_says(ZKR__ZK_CONNECTED);
+    client_reconnects();
     await_state(s, ZKR_SESSION_RECONNECTED);
     AWAIT(zkr__clock_boot() / ZKR__MS >= client_opened_ms() + 10);
     client_connects(false);

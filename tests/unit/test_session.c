@@ -405,8 +405,7 @@ TEST(the_last_faults_of_eight_servers_are_told)
     assert_lacks(text, "h:1 ");
     assert_has(text, "h:2 ");
     assert_has(text, "h:9 ");
-    client_says(ZKR__ZK_DISCONNECTED);
-    client_says(ZKR__ZK_CONNECTED);
+    client_reconnects();
     await_state(s, ZKR_SESSION_RECONNECTED);
     zkr__session_lock(s);
     assert_string_equal(zkr__reason_all_locked(s, text), ""); /* is past */
