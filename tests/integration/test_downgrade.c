@@ -147,7 +147,7 @@ TEST(after_a_downgrade_readers_get_in_and_writers_do_not)
         /* The writer that waits has its token already: ours is below it. */
         int64_t first = zkr_grant_token(writing);
         assert_true(zkr_grant_token(reading) == first);
-        assert_int_equal(zkr_grant_check(writing), ZKR_ENOTHELD);
+        tells(zkr_grant_check(writing), ZKR_ENOTHELD, "write lock '");
         assert_int_equal(zkr_grant_release(writing), ZKR_ENOTHELD);
         (void)granted(&reader);
         still_waits(&writer);

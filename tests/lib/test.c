@@ -155,6 +155,7 @@ int test_run_between(test_step *setup, test_step *teardown)
 
     if (tests == NULL)
         abort();
+    (void)setenv("TZ", "NPT-5:45", 0); /* local time is not what is written */
     for (struct test_case *t = first; t != NULL; t = t->next)
         tests[n++] = (struct CMUnitTest){ .name = name_of(t),
                                           .test_func = run,
