@@ -548,9 +548,12 @@ TEST(a_shared_limit_can_be_changed)
         AWAIT(zkr_semaphore_limit(other) == 1);
     }
     release(held[0]);
-    assert_int_equal(admin_delete(admin, limit_path), ZOK);
+    ok(zkr_session_set(theirs, limit_path, "", 0, ZKR_ANY_VERSION, 0, NULL));
     settle(theirs); /* the event */
     settle(theirs); /* the answer to the read */
+    assert_int_equal(admin_delete(admin, limit_path), ZOK);
+    settle(theirs);
+    settle(theirs);
     assert_int_equal(zkr_semaphore_limit(other), 1);
 }
 
