@@ -316,8 +316,10 @@ TEST(nested_runs_that_wait_for_each_other_are_found)
     assert_has(look_out, "), which holds ");
     assert_has(look_out, "  to resolve: end ");
     LOOK(1, "deadlocks -q -o json %s", look_root);
-    assert_jq(".kind == 'DeadlockList' and (.items | length) == 1 and "
-              "(.items[0] | .confirmed and (.owners | length) == 2)");
+    assert_jq(
+        ".kind == 'DeadlockList' and (.items | length) == 1 and "
+        "(.items[0] | .confirmed and (.owners | length) == 2) and "
+        "all(.items[0].owners[]; .session == .waits_for.contender.session)");
     LOOK_OUT(1, ": deadlock: ", "doctor --confirm 100ms %s", look_root);
     assert_has(look_err, " 2 locks, 1 finding\n");
     /* Regression: of a run it was said that it may not notice a break. */
