@@ -108,6 +108,39 @@ static void *wake(void *cond)
     return NULL;
 }
 
+static int waiting; /* under mtx */
+
+static void *wait_once(void *cond)
+{
+    zkr__mtx_lock(&mtx);
+    waiting++;
+    (void)zkr__cond_wait(cond, &mtx, ZKR__NEVER);
+    zkr__mtx_unlock(&mtx);
+    return NULL;
+}
+
+static bool both_wait(void)
+{
+    zkr__mtx_lock(&mtx);
+    bool both = waiting == 2;
+    zkr__mtx_unlock(&mtx);
+    return both;
+}
+
+TEST(all_who_wait_are_woken)
+{
+    struct zkr__cond cond = { NULL };
+
+    ok(zkr__mtx_init(&mtx));
+    pthread_t one = thread_start(wait_once, &cond);
+    pthread_t other = thread_start(wait_once, &cond);
+    AWAIT(both_wait());
+    (void)wake(&cond);
+    thread_join(one);
+    thread_join(other);
+    zkr__mtx_done(&mtx);
+}
+
 /* The memory of a wait is gone with it, so whoever wakes it late must have
  * ended. */
 TEST(a_wait_may_end_as_it_is_woken)

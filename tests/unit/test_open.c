@@ -122,6 +122,43 @@ TEST(each_server_has_its_share_of_an_open)
     }
 }
 
+static void begin_attempt(struct zkr_session *s) ZKR__NO_ANALYSIS
+{
+    zkr__attempt_begin_locked(s);
+}
+
+/* Of three servers, and of one name more behind the first share. */
+TEST(a_share_is_twice_as_long_in_each_round)
+{
+    static char servers[] = SERVERS;
+    static const uint32_t rows[][5] = {
+        /* The open, the session; attempts, of a round of them; the share. */
+        { 8000, 3001, 0, 0, 2000 },
+        { 2000, 60000, 0, 0, 1000 },
+        { 8000, 60000, 3, 3, 2000 },
+        { 8000, 60000, 4, 3, 4000 },
+        { 8000, 60000, 5, 4, 3000 },
+        { 8000, 9999999, 61, 3, 512000 },
+        { 8000, 3000, 0, 0, 0 /* the client moves on before */ },
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct zkr_session s = { .opts.connect_timeout_ms = rows[i][0],
+                                 .opts.session_timeout_ms = rows[i][1],
+                                 .hosts.plain = servers,
+                                 .attempt.number = rows[i][2],
+                                 .attempt.count = rows[i][3] };
+        int64_t before = zkr__clock_now();
+
+        begin_attempt(&s);
+        if (rows[i][4] != 0)
+            assert_in_range(s.attempt.until - rows[i][4] * ZKR__MS, before,
+                            zkr__clock_now());
+        else
+            assert_int_equal(s.attempt.until, ZKR__NEVER);
+    }
+}
+
 static unsigned attempts(struct zkr_session *s)
 {
     zkr__session_lock(s);
