@@ -301,6 +301,20 @@ TEST(a_watch_until_the_deletion_ends_with_it)
     expect_no_more(missing, 1);
 }
 
+TEST(who_watches_no_data_any_more_hears_of_the_children)
+{
+    create(path, "a");
+    struct log *data = told_first(ZKR_WATCH_DATA, ZOK, "a");
+    AUTO(log) children = told_first(ZKR_WATCH_CHILDREN, ZOK, "");
+
+    proxy_reset_counts(proxy);
+    end(data);
+    AWAIT(proxy_requests(proxy, REMOVE_WATCHES) == 1);
+    settle(s);
+    create(child("x"), NULL);
+    expect(children, 1, ZKR_WATCH_CHANGED, ZOK, "x ");
+}
+
 /* Changes before the deletion that were not told make it no ZKR_WATCH_ENDED. */
 TEST(a_deletion_after_other_changes_is_told_as_a_change)
 {
