@@ -553,6 +553,9 @@ TEST(help_is_one_key_away_and_back)
     line_is(16, "TOKEN ");
     line_is(17, "$");
     line_is(23, "q back");
+    resize(140, 10);
+    line_is(8, "r the other way round");
+    line_is(9, "q back");
     press("qhq");
     line_is(1, "/a mutex");
     press("q?");
