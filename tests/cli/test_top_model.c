@@ -556,6 +556,7 @@ TEST(help_is_one_key_away_and_back)
     resize(140, 10);
     line_is(8, "r the other way round");
     line_is(9, "q back");
+    resize(140, 24);
     press("qhq");
     line_is(1, "/a mutex");
     press("q?");
