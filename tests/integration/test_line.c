@@ -147,6 +147,23 @@ TEST(a_claim_that_loses_its_node_queues_again)
     }
 }
 
+TEST(whose_neighbours_are_cancelled_is_granted)
+{
+    AUTO(recorder) told = recorder_new();
+    AUTO(mutex) other = new_mutex(s, path);
+    zkr_grant *g = acquire(rival);
+
+    ok(zkr_mutex_acquire_async(m, -1, record_acquire, told, NULL));
+    wait_children(path, 2);
+    ok(zkr_mutex_acquire_async(other, -1, record_acquire, told, NULL));
+    wait_children(path, 3);
+    settle(s);
+    ok(zkr_lockable_cancel(m));
+    assert_int_equal(recorded(told, 0), ZKR_ECANCELED);
+    release(g);
+    release(recorded_grant(told, 1));
+}
+
 TEST(a_lost_lock_passes_to_the_neighbour)
 {
     AUTO(grant) g = acquire(m);

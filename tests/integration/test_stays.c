@@ -446,6 +446,7 @@ TEST(who_gives_up_costs_no_place_and_the_last_leaves_nothing)
     wait_children(path, 1);
     wait_here(3);
     wait_children(path, 2);
+    tells(zkr_mutex_acquire(m, 0, &nil), ZKR_EBUSY, "wanted by another thread");
     ok(zkr_lockable_cancel(m));
     for (int i = 0; i < 3; i++)
         assert_int_equal(recorded(r, looked_at++), ZKR_ECANCELED);

@@ -568,14 +568,21 @@ TEST(a_change_as_the_session_ends_is_told)
 
 /* -- callbacks ------------------------------------------------------------ */
 
+/* Of a watch that could not tell its first answer, too. */
 TEST(the_last_of_many_changes_is_told)
 {
     AUTO(log) log = watch_held(ZKR_WATCH_DATA, "0");
+    AUTO(log) late = new_log();
+    ok(zkr_session_watch(s, path, ZKR_WATCH_DATA, NULL, record, late,
+                         &late->watch));
+    settle(s);
     for (int i = 1; i <= 20; i++)
         set(path, textf("%d", i));
     settle(s);
+    settle(s);
     atomic_store(&log->held, false);
     expect(log, 1, ZKR_WATCH_CHANGED, ZOK, "20");
+    expect(late, 0, ZKR_WATCH_FIRST, ZOK, "20");
     expect_no_more(log, 2);
 }
 
