@@ -14,7 +14,7 @@ static int setup(void)
     (void)usual_setup_two();
     (void)strcat(path, "/barrier");
     (void)snprintf(ready, sizeof(ready), "%s/ready", path);
-    ok(zkr_barrier_new(s, path, NULL, &barrier));
+    ok(zkr_barrier_new(s, path, OPTS(barrier, .flags = 0), &barrier));
     return 0;
 }
 
