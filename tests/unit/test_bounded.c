@@ -108,23 +108,15 @@ static void *wake(void *cond)
     return NULL;
 }
 
-static int waiting; /* under mtx */
+static atomic_int waiting;
 
 static void *wait_once(void *cond)
 {
     zkr__mtx_lock(&mtx);
-    waiting++;
+    (void)atomic_fetch_add(&waiting, 1);
     (void)zkr__cond_wait(cond, &mtx, ZKR__NEVER);
     zkr__mtx_unlock(&mtx);
     return NULL;
-}
-
-static bool both_wait(void)
-{
-    zkr__mtx_lock(&mtx);
-    bool both = waiting == 2;
-    zkr__mtx_unlock(&mtx);
-    return both;
 }
 
 TEST(all_who_wait_are_woken)
@@ -134,7 +126,7 @@ TEST(all_who_wait_are_woken)
     ok(zkr__mtx_init(&mtx));
     pthread_t one = thread_start(wait_once, &cond);
     pthread_t other = thread_start(wait_once, &cond);
-    AWAIT(both_wait());
+    AWAIT(atomic_load(&waiting) == 2);
     (void)wake(&cond);
     thread_join(one);
     thread_join(other);

@@ -560,14 +560,17 @@ TEST_ROWS(each_call_says_what_is_wrong, wrongs, w)
 /* What is made without a callback does its work. */
 TEST_WITH(what_tells_nobody_works, client_reset, NULL)
 {
+    AUTO(session) s = NULL;
+    AUTO(listener) listener = NULL;
+    AUTO(watch) watch = NULL;
+    AUTO(leader) leader = NULL;
+
     zkr_log_set(ZKR_LOG_DEBUG, NULL, NULL);
-    AUTO(session) s =
-        MADE(session, session_open_async, "127.0.0.1:2181", NULL, NULL, NULL);
-    AUTO(listener) listener = MADE(listener, session_listen, s, NULL, NULL);
+    ok(zkr_session_open_async("127.0.0.1:2181", NULL, NULL, NULL, &s));
+    ok(zkr_session_listen(s, NULL, NULL, &listener));
     AUTO(mutex) m = new_mutex(s);
     give_back(acquire(m));
-    AUTO(watch) watch = MADE(watch, session_watch, s, "/lock", ZKR_WATCH_DATA,
-                             NULL, NULL, NULL);
+    ok(zkr_session_watch(s, "/lock", ZKR_WATCH_DATA, NULL, NULL, NULL, &watch));
     client_await_rest();
     gives(ZKR__CLIENT_INSIDE ? ZKR_ENOTSUP : ZKR_OK,
           zkr_session_with_handle(s, NULL, NULL));
@@ -575,7 +578,7 @@ TEST_WITH(what_tells_nobody_works, client_reset, NULL)
     AWAIT(client_requests(ZKR__ZK_DELETE) == 2);
     ok(zkr_lockable_acquire_all_async(m, NULL, -1, NULL, NULL, NULL));
     AWAIT(client_requests(ZKR__ZK_DELETE) == 3);
-    AUTO(leader) leader = NEW(leader, s, "/lock", NULL, NULL, NULL);
+    ok(zkr_leader_new(s, "/lock", NULL, NULL, NULL, &leader));
     ok(zkr_leader_campaign(leader));
     ok(zkr_leader_wait(leader, -1));
 }
