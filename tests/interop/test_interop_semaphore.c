@@ -104,6 +104,14 @@ TEST_ROWS(a_killed_client_frees_its_permits, both_ways, kinds)
          kinds->other == KIND_C ? 4 : 3);
 }
 
+/* Both watch it anew, after which they know it. */
+static void set_limit(zkr_session *s, const char *limit, const char *data)
+{
+    ok(zkr_session_set(s, limit, data, 4, ZKR_ANY_VERSION, 0, NULL));
+    for (int i = 0; i < 2; i++)
+        wait_watching(cast[i], limit, NULL);
+}
+
 /* The node is Curator's SharedCount. */
 TEST_ROWS(c_and_curator_follow_one_limit, both_ways, kinds)
 {
@@ -112,9 +120,9 @@ TEST_ROWS(c_and_curator_follow_one_limit, both_ways, kinds)
 
     join(textf("semaphore:%s", limit), kinds); /* "a" makes the node */
     play("a acquire 1 = held, b waits for 1 with 2");
-    ok(zkr_session_set(s, limit, "\0\0\0\2", 4, ZKR_ANY_VERSION, 0, NULL));
+    set_limit(s, limit, "\0\0\0\2");
     play("b = held, a release 1 = released");
-    ok(zkr_session_set(s, limit, "\0\0\0\1", 4, ZKR_ANY_VERSION, 0, NULL));
+    set_limit(s, limit, "\0\0\0\1");
     play("a waits for 1 with 2, b release 1 = released, a = held, "
          "a release 1 = released");
 }
