@@ -523,6 +523,7 @@ static void release_twice(zkr_session *session,
     }
     zkr_grant *own = MADE(grant, lockable_grant, c->mutex, NULL);
     c->rc[2] = zkr_grant_release_async(own, NULL, NULL);
+    zkr_grant_free(own);
 }
 
 /* A counted release needs no answer; the last release does, and a refused one
