@@ -576,8 +576,8 @@ TEST(a_compressed_snapshot_is_named_with_the_cause)
     assert_has(logs.notes.texts[1], "it is compressed");
 }
 
-/* The log of another server has what is missing here. What was given by its
- * name may have any. */
+/* The log of another server has what is missing here. A file that was
+ * given by its name may have any name. */
 TEST(logs_of_several_servers_are_one)
 {
     log_play(file, "1+/l/#0");

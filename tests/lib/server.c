@@ -540,7 +540,7 @@ void server_stop(struct server *s)
     free(s);
 }
 
-/* What others may know of it. */
+/* Others may know this of it. */
 #define GETTER(type, name, member)                                             \
     type name(const struct server *s)                                          \
     {                                                                          \

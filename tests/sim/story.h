@@ -184,7 +184,7 @@ void at_most(int count, int64_t type);
         .says = NULL                                                           \
     }
 
-/* What is done then, where that is one call. */
+/* The step is one call. */
 #define STEP(name, parameter, ...)                                             \
     static void name(parameter)                                                \
     {                                                                          \
