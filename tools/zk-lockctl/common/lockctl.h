@@ -118,6 +118,8 @@ struct failure {
 };
 const struct failure *lockctl_failure(void);
 
+/* The option that may help against the error; "" when there is none. */
+const char *lockctl_advice(int rc);
 /* An error of the library: its sentence, and the exit code that it
  * means. */
 int lockctl_fail_zkr(int rc);

@@ -92,14 +92,18 @@ static int exit_code_of(int rc)
     }
 }
 
+const char *lockctl_advice(int rc)
+{
+    return rc == ZKR_ZNOAUTH ? "; see --auth-file" : "";
+}
+
 int lockctl_fail_error(int rc, const char *detail)
 {
     int code = exit_code_of(rc);
 
     if (detail[0] == '\0')
         detail = zkr_strerror(rc);
-    (void)lockctl_fail(code, "%s%s", detail,
-                       rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
+    (void)lockctl_fail(code, "%s%s", detail, lockctl_advice(rc));
     failure.cause = rc;
     return code;
 }

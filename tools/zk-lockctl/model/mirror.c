@@ -418,9 +418,9 @@ static void count_all_locked(struct mirror *m, struct scan *scan, bool locks,
                        scan->denied - 1, word_plural(scan->denied - 1));
     notes_add(notes, "%.1000s%s could not be looked at: %s%s", m->denied->path,
               more, zkr_strerror(m->denied->error),
-              m->denied->error == ZKR_ZNOAUTH    ? "; see --auth-file"
-              : m->denied->error == ZKR_ETOOLONG ? ", 1024 bytes"
-                                                 : "");
+              m->denied->error == ZKR_ETOOLONG
+                  ? ", 1024 bytes"
+                  : lockctl_advice(m->denied->error));
 }
 
 void mirror_note(struct mirror *m, struct notes *notes)

@@ -192,7 +192,7 @@ static bool give_back(struct run *run)
                        zkr_session_timeout_ms(run->ctl->session));
     } else if (rc != ZKR_OK && rc != ZKR_ELOST) {
         (void)run_tell(run, EX_TEMPFAIL, "%s%s", zkr_error_detail(),
-                       rc == ZKR_ZNOAUTH ? "; see --auth-file" : "");
+                       lockctl_advice(rc));
     }
     return rc == ZKR_OK || rc == ZKR_ELOST;
 }
