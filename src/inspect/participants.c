@@ -112,8 +112,7 @@ static int list_dir(struct listing *l, enum zkr__part part)
     if (dir == NULL)
         return out_of_memory();
     int rc = zkr__session_ask(l->request.session,
-                              ZKR__ASKS(.type = ZKR__ZK_CHILDREN, .path = dir,
-                                        .below = part != ZKR__PART_PATH),
+                              ZKR__ASKS(.type = ZKR__ZK_CHILDREN, .path = dir),
                               NULL, l->request.deadline, &l->children[part]);
     free(dir);
     return can_do_without(l, part, rc) ? ZKR_OK : rc;

@@ -78,8 +78,7 @@ static size_t longest(const struct zkr__zk_request *asked,
     bool reads = asked->type == ZKR__ZK_GET || asked->type == ZKR__ZK_EXISTS ||
                  asked->type == ZKR__ZK_CHILDREN;
 
-    return asked->below          ? SIZE_MAX
-           : reads               ? 2 * ZKR_PATH_MAX
+    return reads                 ? 2 * ZKR_PATH_MAX
            : is_sequential(mode) ? ZKR_PATH_MAX - NUMBER_LEN
                                  : ZKR_PATH_MAX;
 }

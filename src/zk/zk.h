@@ -71,8 +71,7 @@ struct zkr__zk_multi {
 struct zkr__zk_request {
     enum zkr__zk_type type : 8;
     enum zkr_create_mode mode : 8; /* CREATE */
-    bool below : 1;  /* the path is below one that has been checked */
-    int32_t version; /* DELETE, SET, CHECK: to expect, or ANY */
+    int32_t version;               /* DELETE, SET, CHECK: to expect, or ANY */
     const char *path;
     const char *data;
     size_t data_len;
