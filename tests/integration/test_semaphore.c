@@ -276,10 +276,10 @@ TEST(those_behind_do_not_count)
 
 /* -- without a thread ------------------------------------------------------ */
 
-enum { DOZENS = 48 };
+enum { DOZENS = 48, FLIGHTS = 257 }; /* sent 256 at a time */
 
 static uint32_t wanted; /* by by_many() */
-static zkr_grant *dozens[DOZENS];
+static zkr_grant *dozens[FLIGHTS];
 
 static int by_many(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
 {
@@ -293,7 +293,7 @@ static int by_many(zkr_lockable *sem, int64_t timeout_ms, zkr_grant **ret_grant)
  * the turn is given back with the grant, not with the lease. */
 TEST(the_turn_is_kept_up_to_the_last_permit_and_no_longer)
 {
-    AUTO(semaphore) sem = new_semaphore(s, 2);
+    AUTO(semaphore) sem = new_semaphore(s, FLIGHTS);
     zkr_grant *g = take(sem);
 
     wait_children(locks, 0);
@@ -303,18 +303,18 @@ TEST(the_turn_is_kept_up_to_the_last_permit_and_no_longer)
     release(h);
     wait_children(locks, 0);
     wait_children(leases, 1);
-    wanted = 2;
+    wanted = FLIGHTS;
     struct waiter w = WAITER(start_by, by_many, sem, -1);
-    wait_children(leases, 3);
+    wait_children(leases, FLIGHTS + 1);
     settle(s);
     settle(s);
     assert_int_equal(count_children(locks), 1);
     release(g);
     (void)granted(&w);
     wait_children(locks, 0);
-    wait_children(leases, 2);
-    ok(zkr_grants_release(dozens, 2));
-    zkr_grants_free(dozens, 2);
+    wait_children(leases, FLIGHTS);
+    ok(zkr_grants_release(dozens, FLIGHTS));
+    zkr_grants_free(dozens, FLIGHTS);
 }
 
 /* -- faults ---------------------------------------------------------------- */
