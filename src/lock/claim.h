@@ -132,7 +132,8 @@ struct zkr__claim {
     /* One part for each step. */
     struct { /* create.c */
         int rc;
-        uint32_t retries;
+        uint32_t retries; /* since it has waited, if it has */
+        int64_t since;    /* when the first of these attempts began */
     } create;
     struct zkr__place place; /* in the line */
     struct {                 /* wait.c */

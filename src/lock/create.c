@@ -28,6 +28,8 @@ static void on_create(struct zkr__op *op, const struct zkr__zk_reply *reply)
 void zkr__claim_create_locked(struct zkr__claim *c)
 {
     c->node->path[0] = '\0';
+    if (c->create.retries == 0)
+        c->create.since = zkr__clock_now();
     c->own.op.request.mode = c->node->complete
                                  ? ZKR_CREATE_EPHEMERAL
                                  : ZKR_CREATE_EPHEMERAL_SEQUENTIAL;
@@ -45,8 +47,8 @@ void zkr__claim_pause(struct zkr__claim *c, const struct zkr__news *news)
 
     (void)news;
     if (!zkr__retry_next(&c->session->opts.retry, c->create.retries,
-                         (uint64_t)((now - c->since) / ZKR__MS), zkr__random(),
-                         &delay_ms)) {
+                         (uint64_t)((now - c->create.since) / ZKR__MS),
+                         zkr__random(), &delay_ms)) {
         zkr__claim_give_up_locked(c, c->create.rc, "cannot create our node");
         return;
     }

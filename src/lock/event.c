@@ -37,6 +37,8 @@ static void move_locked(struct zkr__claim *c, enum zkr__claim_state state,
     zkr__list_remove(&c->leased);
     if (state == ZKR__CLAIM_PROVING || state == ZKR__CLAIM_HELD)
         zkr__list_append(&zkr__locks_of(c->session)->leased, &c->leased);
+    if (state == ZKR__CLAIM_WAITING)
+        c->create.retries = 0; /* the next create is another request */
     if (state == ZKR__CLAIM_WAITING && c->role->waits != NULL)
         c->role->waits(c);
     zkr__claim_tell_observer_locked(c);

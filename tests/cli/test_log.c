@@ -16,8 +16,7 @@ static int log_of(const char *options)
                       options, path));
 }
 
-/* The state and the end of each stay, all of which are in this lock, and sure.
- */
+/* The state and the end of each stay, all of them in this lock, and sure. */
 static const char *history(const char *options)
 {
     ok(log_of(options));

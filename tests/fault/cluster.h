@@ -97,8 +97,7 @@ int random_between(int least, int most);
 int64_t real_to_boot(int64_t instant_ms);
 
 /* The main() of trials with a cluster, which is up while the tests run and has
- * the directory of new_path(); where that is not permitted, they are skipped.
- */
+ * the directory of new_path(); where that is not permitted, it skips them. */
 int run_with_cluster(const struct cluster_opts *opts, test_step *setup,
                      test_step *teardown);
 /* Makes a node, at any server of the cluster. A code of ZooKeeper. */

@@ -126,8 +126,7 @@ static int join(const char *host)
 
 STRIKE(cut_follower, cluster_cut(cast->follower, cast->leader))
 
-/* Commits and the leader's pings stay out, while the follower is still heard.
- */
+/* Commits and the leader's pings stay out, but the follower is still heard. */
 static void stall_then_cut(const struct cast *cast)
 {
     cluster_block(cast->leader, cast->follower);

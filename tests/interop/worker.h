@@ -88,8 +88,7 @@ void worker_start(struct worker *w, enum kind kind, int number);
 void worker_stop(struct worker *w);
 void worker_kill(struct worker *w);
 
-/* End its session, of which worker_open() knows, on the server of the fixture.
- */
+/* End its session, which worker_open() knows, on the server of the fixture. */
 void worker_expire(const struct worker *w);
 
 /* Send a command, without waiting for the answer. */

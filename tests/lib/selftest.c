@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the test harness: servers, expiry, admin client, recorder, waiting.
- */
+/* Tests of the test harness: servers, expiry, admin client, recorder, waits. */
 #include <errno.h>
 #include <signal.h>
 

@@ -30,8 +30,7 @@ struct guard {
 /* 0, or -1. */
 int guard_start(struct guard *g, const char *dir);
 
-/* The same with a new directory, whose name is put there; errno says why not.
- */
+/* The same with a new directory, whose name is put there; or errno says why. */
 int guard_make(struct guard *g, char *dir, size_t size);
 
 /* Remove the directory now and wait until that is done. */

@@ -221,8 +221,7 @@ int64_t ensemble_grants(int replica, int64_t timeout);
 
 bool ensemble_serves(int replica);
 
-/* From frontend.c: a write, sync, session or operator's request at a replica.
- */
+/* From frontend.c: a write, sync, session or operator's request somewhere. */
 void ensemble_submit(int replica, struct request *r);
 /* A client of that replica has sent something. */
 void ensemble_touch(int replica, int session);

@@ -264,8 +264,7 @@ static void upgrade(struct thread *t)
         user_gives_back(t, a, grant);
 }
 
-/* A reader beside its own writer; or, when that has been lost, behind others.
- */
+/* A reader beside its own writer; or, when that has been lost, behind all. */
 static void read_beside(struct thread *t, struct attempt *a, zkr_grant *write)
 {
     struct other_thread *other = meddle(t, a, write);

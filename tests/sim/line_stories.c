@@ -790,8 +790,7 @@ STORY(a_node_that_stays_may_be_deleted_unheld, nothing)
 }
 
 /* Nobody here knows yet that the connection is lost. The lease runs, and the
- * grant is in doubt until there is another one, and that of the delegate, too.
- */
+ * grant is in doubt until there is another one, and the delegate's is, too. */
 TOLD(a_connection_goes_while_a_member_comes,
      "it stays, 0 asks for what stays, 0 gets it by hand-off 0, 0 passes, "
      "pause, session is cut off for T/2, 1 asks for what stays, "

@@ -464,8 +464,7 @@ static bool is_broken(const struct txn *txn)
     return found != NULL;
 }
 
-/* The client was told that its session is over, and the ensemble has kept it.
- */
+/* The client was told that its session is over, which the ensemble keeps. */
 static bool is_leftover(const struct txn *txn)
 {
     return txn->node->session != NO_SESSION &&

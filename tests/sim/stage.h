@@ -12,8 +12,7 @@ int stage_play(void (*script)(void));
  * for it. */
 void stage_lock(void);
 void stage_unlock(void);
-/* Waits until that number is so high; a long time without that ends the play.
- */
+/* Waits until that number is so high; a long time without it ends the play. */
 void stage_wait(const int *number, int least);
 
 const char *stage_hosts(void);

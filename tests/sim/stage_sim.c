@@ -81,8 +81,7 @@ static void *play(void *script)
     return NULL;
 }
 
-/* Each replay has other delays, servers and orders; the answers are the same.
- */
+/* Each replay has other delays, servers and orders, but the same answers. */
 int stage_play(void (*script)(void))
 {
     static struct choices choices;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stories: schedules that are written, not drawn. Each repeats a bug as it once
- * happened, in virtual time, on the simulated ensemble without other faults.
- */
+ * happened, in virtual time, on a simulated ensemble without other faults. */
 #include "story.h"
 
 /* It is the turn of the waiter, whose lease does not run: it has heard nothing
@@ -159,6 +158,24 @@ TOLD(a_write_that_was_not_sent_begins_no_search,
      "refuse 2 checks",
      .granted = has_no_memory,
      .retry = { .kind = ZKR_RETRY_FIXED, .base_ms = 20, .max_retries = 1 })
+
+/* Its second create is another request than the first, long after that. */
+STORY(each_create_is_tried_as_often_as_its_policy_says, has_a_node,
+      .retry = { ZKR_RETRY_FIXED, .base_ms = 20, .max_retries = 1,
+                 .max_elapsed_ms = 20000 })
+{
+    play("holder takes, waiter starts, sleep T");
+    for (int i = 0; i < 2; i++) {
+        play("waiter is not heard for 20ms");
+        if (i == 0)
+            ask(&users[WAITER]);
+        else
+            operator_deletes(path_of(users[WAITER].session, 0));
+        await_asked(ZKR__ZK_CREATE);
+        play("waiter loses its connection, sleep 8T, waiter waits");
+    }
+    give_back(&users[HOLDER]);
+}
 
 static size_t nodes(void)
 {
@@ -786,8 +803,7 @@ STORY_THEN(a_beacon_that_is_forbidden_costs_own_writes,
     play(SURE_WITHOUT_IT ", sleep 2T");
 }
 
-/* The session that writes the beacon goes away; another session writes it then.
- */
+/* The session that writes the beacon goes away; another one writes it then. */
 STORY_THEN(alone_a_session_writes_the_beacon, "waiter takes at a follower",
            .beacon = true)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users who write the data that the lock protects, with guarded writes mostly.
- */
+/* Users who write the data that the lock protects, mostly guarded writes. */
 #include "users.h"
 
 #define SHARED_PATH "/locks/data"

@@ -418,8 +418,7 @@ static int64_t random_up_to(int64_t most)
     return most * (on.random >> 16) / 65536;
 }
 
-/* Since when the first of them has been under way: any request, or only chains.
- */
+/* Since when the first has been under way: of all requests, or of chains. */
 static int64_t oldest(bool chains)
 {
     int64_t since = 0;
@@ -680,8 +679,7 @@ TEST(the_first_beat_of_a_grant_comes_sooner)
     assert_true(zkr__lease_pace(&lease, end - T / 4) <= beat / 4);
 }
 
-/* Many acquires and releases a second must not push out what the proof needs.
- */
+/* Many acquires and releases a second do not push out what the proof needs. */
 TEST(many_writes_at_once_keep_the_older_ones)
 {
     for (int64_t i = 0; i < 10000; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of option structs and answers: callers older and newer than the
- * library; and of copies of replies: nothing of them is in the client's memory.
- */
+ * library; and of copies of replies, of which the client's memory has none. */
 #include "base/opts.h"
 #include "request/client.h"
 #include "scope.h"

@@ -241,8 +241,7 @@ TEST(nothing_is_dropped_that_fits)
     ASSERT_NUMBER("limit", 5);
 }
 
-/* Session ids begin with the number of a server: from 128 on they are negative.
- */
+/* Session ids begin with the number of a server: from 128 on they are < 0. */
 TEST(the_session_around_is_named_when_there_is_one)
 {
     write_of((struct zkr__owner){ .within = 0x10000a1b2c30001 });

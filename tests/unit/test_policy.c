@@ -105,8 +105,7 @@ static void note(int rc, const struct zkr_reply *reply, void *user)
     atomic_store((atomic_int *)user, atomic_fetch_add(&count, 1) + 1);
 }
 
-/* The first is put off for longer than the second; a third waits behind both.
- */
+/* The first is put off longer than the second; a third waits behind both. */
 TEST(writes_that_come_back_go_in_the_order_of_the_calls)
 {
     atomic_int nth[3] = { 0, 0, 0 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of random numbers: UUIDs of version 4, and no bit that never changes.
- */
+/* Tests of random numbers: UUIDs of version 4, no bit that never changes. */
 #include "base/random.h"
 #include "unit.h"
 
