@@ -163,15 +163,19 @@ static bool is_lease_gone(const struct diff *d, const struct contender *old)
 /* Nor does it wait for that other one, which has its permit. */
 static void look_for_leases(const struct diff *d)
 {
-    const struct lock *lock = &d->after->lock;
+    struct view *after = d->after;
 
-    for (size_t i = 0; i < lock->count; i++) {
-        const struct contender *old = find(d->old, d->before, &lock->items[i]);
-        const struct contender *lease = promised_to(lock, &lock->items[i]);
+    for (size_t i = 0; i < after->lock.count; i++) {
+        const struct contender *c = &after->lock.items[i];
+        const struct contender *old = find(d->old, d->before, c);
+        const struct contender *lease = promised_to(&after->lock, c);
 
-        d->after->lease_gone[i] = old != NULL && is_lease_gone(d, old);
-        if (d->after->lease_gone[i] && lease != NULL)
-            ((struct zkr_participant *)(uintptr_t)lease->node)->holds = true;
+        after->lease_gone[i] = old != NULL && is_lease_gone(d, old);
+        if (!after->lease_gone[i] || lease == NULL)
+            continue;
+        after->granted = *lease->node;
+        after->granted.holds = true;
+        after->lock.items[c->node->waits_for].node = &after->granted;
     }
 }
 

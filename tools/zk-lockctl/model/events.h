@@ -41,6 +41,8 @@ struct view {
     bool *lease_gone; /* of each contender: it is a claim in the queue of a
                          semaphore whose lease came and went; made by
                          events_between(), for the caller to free */
+    struct zkr_participant granted; /* the newest lease, where it has a permit
+                                       while its owner is in the queue */
 };
 
 /* Reports the changes between two looks: first contenders that have gone, then
