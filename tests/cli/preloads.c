@@ -46,8 +46,7 @@ static bool is_there(const char *name)
     return name != NULL && access(name, F_OK) == 0;
 }
 
-/* "slow-timer": things happen between the request for the lock and the wait for
- * it. */
+/* "slow-timer": things happen between the request and the wait for the lock. */
 int timerfd_settime(int fd, int flags, const struct itimerspec *value,
                     struct itimerspec *old)
 {

@@ -242,6 +242,9 @@ static const struct row {
     { "a_queue_goes_by_numbers_not_names",
       "1+/l/#5;2+/l/#w9;2-/l/#w9",
       "2:/l/#w9 2 0 3 released; 1:/l/#5 1 1 0 there unsure | 1-3 known lacks" },
+    { "nodes_of_one_number_are_told_by_their_names",
+      "1+/l/#r1;2+/l/#1;1-/l/#r1",
+      "1:/l/#r1 1 1 3 released unsure; 2:/l/#1 2 3 0 there unsure | 1-3 known lacks" },
     { "who_holds_beside_the_queue_lets_others_hold",
       "1+/l/holder;2+/l/#r0;3+/l/#r1;1-/l/holder;1+/l/holder",
       "1:/l/holder 1 1 4 released unsure; 3:/l/#r1 3 3 0 there; "
@@ -386,8 +389,6 @@ static const struct root_row {
       ";1+/app/b" POOL,
       "/app", "/a",
       "1:/a/b/#0 4 4 0 there; 1:/a/#0 1 1 0 there | 1-7 known 1-7" },
-    { "a_chroot_may_be_the_root", "1+/a/#0", "/", "/",
-      "1:/a/#0 1 1 0 there | 1-1 known 1-1" },
     { "a_longer_name_is_not_the_chroot", "1+/app/a/#0;1+/apple/#0", "/app", "/",
       "1:/a/#0 1 1 0 there | 1-2 known 1-2" },
     { "a_pool_is_seen", "1+/app/a" POOL ";1+/app/a/#0", "/app", "/a",

@@ -93,11 +93,6 @@ int lockctl_settle(struct lockctl *ctl)
     return code;
 }
 
-const char *lockctl_chroot(const struct zkr_hosts *hosts)
-{
-    return strcmp(hosts->chroot, "/") == 0 ? "" : hosts->chroot;
-}
-
 size_t lockctl_chroot_len(const struct lockctl *ctl)
 {
     const char *servers = ctl->settings[SETTING_SERVERS];
@@ -105,7 +100,7 @@ size_t lockctl_chroot_len(const struct lockctl *ctl)
 
     if (servers == NULL || zkr_hosts_parse(servers, &hosts) != ZKR_OK)
         return 0;
-    size_t len = strlen(lockctl_chroot(hosts));
+    size_t len = strlen(hosts->chroot);
     zkr_hosts_free(hosts);
     return len;
 }

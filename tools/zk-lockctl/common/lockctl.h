@@ -152,8 +152,6 @@ int lockctl_settle(struct lockctl *ctl);
 const char *lockctl_name_context(const struct lockctl *ctl,
                                  const struct contexts *contexts,
                                  const char **ret_from);
-/* The chroot of the servers ("host:port/app"); "": none. */
-const char *lockctl_chroot(const struct zkr_hosts *hosts);
 /* The bytes of the chroot, by which paths are longer at the servers; 0: there
  * is none. After lockctl_settle(). */
 size_t lockctl_chroot_len(const struct lockctl *ctl);

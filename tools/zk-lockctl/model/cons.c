@@ -323,7 +323,7 @@ static size_t ensemble_size(const struct lockctl *ctl,
                             const struct zkr_hosts *hosts)
 {
     struct zkr_reply *reply = NULL;
-    bool has_chroot = lockctl_chroot(hosts)[0] != '\0';
+    bool has_chroot = hosts->chroot[0] != '\0';
     size_t count = 0;
     int rc = ZKR_ECLOSED;
 

@@ -504,9 +504,7 @@ static const char *on_snapshot(const char *file, int64_t zxid, void *user)
 void history_init(struct history *h, const char *chroot, const char *root,
                   const struct history_fns *fns)
 {
-    *h = (struct history){ .fns = *fns };
-    h->chroot = strcmp(chroot, "/") == 0 ? "" : chroot;
-    h->root = root;
+    *h = (struct history){ .fns = *fns, .chroot = chroot, .root = root };
     (void)GROW(&h->segments);
 }
 
