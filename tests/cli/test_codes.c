@@ -161,8 +161,7 @@ static void make_world(void)
 
 /* --- the world of the fields of JSON --- */
 
-/* It has several of everything, so that what is right of the first only is
- * seen. */
+/* It has several of everything: what is right of the first only is seen. */
 
 #define FULL(pid, tid, label, within)                                          \
     "{\"host\":\"h\",\"pid\":" pid ",\"thread\":\"main\",\"tid\":" tid         \

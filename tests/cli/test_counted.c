@@ -399,6 +399,7 @@ static void ask(void)
 
     assert_int_equal(pthread_create(&server.thread, NULL, serve, NULL), 0);
     struct servers *servers = servers_ask(&ctl, &notes);
+    assert_false(servers->whole); /* nobody tells which servers there are */
     (void)shutdown(server.fd, SHUT_RDWR);
     assert_int_equal(pthread_join(server.thread, NULL), 0);
     assert_int_equal(close(server.fd), 0);

@@ -239,8 +239,7 @@ static const struct row {
     { "without_a_record_it_is_possible", "1.0x 2.1x | 2.1x 1.0x",
       "? 1.0x@0>1.0x@1 2.1x@1>2.1x@0" },
 
-    /* A node without a thread may belong to either thread, but not to both at
-     * once. */
+    /* A node without a thread may belong to either thread, but not to both. */
     { "waiters_without_a_record_are_not_one_owner",
       "1.1x 2.1x | 2.1x 1.2x | 1.0x 9.9x", "" },
 
@@ -257,8 +256,7 @@ static const struct row {
     { "a_downgrade_is_no_deadlock",
       "5.1s 1.0s 1.0x= 2.1x | 5.1s 1.1s 1.1x= 2.1x", "" },
 
-    /* Regression: each circle was one deadlock, 49 of them in an ordinary
-     * fleet. */
+    /* Regression: each circle was a deadlock, 49 in an ordinary fleet. */
     { "circles_of_the_same_sessions_are_one",
       "1.0x 2.0x | 2.0x 1.0x | 1.0x 2.0x | 2.0x 1.0x | 1.0x 2.0x | 2.0x 1.0x |"
       "1.0x 3.0x | 3.0x 1.0x",

@@ -118,18 +118,21 @@ TEST(a_semaphore_before_a_deadlock_hides_nothing)
 #define OF(pid, tid)                                                           \
     " {\"host\":\"h\",\"pid\":" pid ",\"thread\":\"t\",\"tid\":" tid           \
     ",\"program\":\"p\",\"library\":\"zkrecipes 0.1.0\"}|"
+#define ONE  OF("1", "7")
+#define TWO  OF("2", "81")
+#define NINE OF("1", "9")
 
 TEST(deadlocks_are_told_from_each_other)
 {
     static const struct scene scenes[] = {
-        { .make = "a x/lock-0000000000" OF("1", "7") "b x/lock-0000000001" OF(
-              "2", "81") "b y/lock-0000000000" OF("2", "81"),
+        { .make = "a x/lock-0000000000" ONE "b x/lock-0000000001" TWO
+                  "b y/lock-0000000000" TWO,
           .words = "deadlocks --confirm 20ms R",
           .out = "",
           .has = { "no deadlock among 2 locks" } },
         { .make = "a w/lock-0000000000 me|a w/lock-0000000001 me|"
-                  "a z/lock-0000000000" OF("1", "9") "a z/lock-0000000001" OF(
-                      "1", "9") "a y/lock-0000000001" OF("1", "7"),
+                  "a z/lock-0000000000" NINE "a z/lock-0000000001" NINE
+                  "a y/lock-0000000001" ONE,
           .words = "deadlocks --confirm 20ms R",
           .code = 1,
           .out = "DEADLOCK 1 (confirmed, 2 owners, for AGE)\n"
@@ -160,6 +163,13 @@ TEST(deadlocks_are_told_from_each_other)
                  "ROOT/z: deadlock: h:1/9 p waits for itself. Cure: zk-lockctl "
                  "deadlocks shows it and what ends it\n",
           .has = { "4 locks, 2 findings\n" } },
+        /* who waits is no holder that could be asked */
+        { .make = "a r/__READ__0000000000" ONE "b r/__READ__0000000002" TWO
+                  "b s/lock-0000000000" TWO "a s/lock-0000000001" ONE
+                  "p r/__WRIT__0000000001 w",
+          .words = "deadlocks --confirm 20ms R/r R/s",
+          .code = 1,
+          .has = { "to resolve: zk-lockctl break --token" } },
         { .words = NULL },
     };
     struct admin *b;

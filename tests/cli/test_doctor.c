@@ -106,6 +106,9 @@ TEST(a_server_that_does_not_tell_is_named_also_without_a_lock)
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 82);
     assert_true(stopwatch_says(w, 2000, SOON_MS));
     assert_has(look_err, textf("%s does not answer", server_hosts(one)));
+    w = stopwatch_start(); /* the time that is given counts */
+    LOOK(82, "doctor --timeout 4s --servers %s /nothing", ensemble_hosts(e));
+    assert_true(stopwatch_says(w, 4000, SOON_MS));
     server_kill9(one);
     assert_int_equal(doctor_on(ensemble_hosts(e), false), 82);
     assert_has(look_err, textf("%s refuses connections", server_hosts(one)));

@@ -191,8 +191,7 @@ static const struct row {
         "left d",
         "a1SH b2SH c3 | a1SH: gone b, left c",
         "a1H b2S c3S | a1H c3S: left b" } },
-    /* It may have held the lock between the looks; a reader waits for no
-     * reader. */
+    /* It may have held between the looks; a reader waits for no reader. */
     { "a_waiter_whose_blocker_has_gone_too_is_gone",
       { "a1H b2 c3 | c3H: gone a, gone b, acquired c",
         "a1SH b2 c3S | a1SH: left b, gone c" } },

@@ -338,8 +338,7 @@ static long count_nodes(void)
     return strtol(count + strlen("Node count: "), NULL, 10);
 }
 
-/* Of one of the holders; the break deletes one node at most, whatever the names
- * are. */
+/* Of one of the holders; whatever the names, break deletes one node at most. */
 static void assert_break(const char *lock)
 {
     const char *const show[] = { "show", "-q", "--no-4lw", "-o",

@@ -475,8 +475,7 @@ TEST_WITH(two_names_of_one_server_are_told_by_a_session, know_nobody, teardown)
     assert_true(servers_tell_twice(servers));
 }
 
-/* The answers of a server that lies, or of another program that listens
- * there. */
+/* The answers of a server that lies, or of another program. */
 TEST_WITH(nonsense_is_passed_over, know_nobody, teardown)
 {
     static const char *const texts[] = {

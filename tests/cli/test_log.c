@@ -128,8 +128,7 @@ TEST(a_snapshot_tells_who_held_before)
     release(g);
 }
 
-/* --- a log that is made by hand: transaction N is N seconds after 01:46:40 ---
- */
+/* --- a log made by hand: transaction N is N seconds after 01:46:40 --- */
 
 #define MINUTE "2001-09-09T01:46"
 

@@ -173,8 +173,7 @@ static void assert_no_overlap(void)
                   (begin - end) / 1000000);
 }
 
-/* The command of consul lives on until long after the next client has the
- * lock. */
+/* The command of consul lives on long after the next client has the lock. */
 TEST(in_a_partition_the_command_is_dead_before_the_next)
 {
     unsigned seed = (unsigned)now_ms();

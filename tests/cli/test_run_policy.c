@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the policy: what must be done to a command at which instant of its
- * lease. */
+/* Tests of the policy: what is done to a command at which instant. */
 #include "run/policy.h"
 #include "unit.h"
 

@@ -150,8 +150,7 @@ TEST(all_children_are_found)
     assert_true(nobody_is_left());
 }
 
-/* A process may end while it is looked at, or belong to another user and be
- * hidden. */
+/* A process may end while it is looked at, or be hidden: another user's. */
 TEST(a_gone_or_hidden_process_counts_for_nothing)
 {
     static const struct {

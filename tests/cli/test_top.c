@@ -102,7 +102,12 @@ TEST(changes_are_shown)
 {
     struct waiter w;
 
+    tmux_line("export TERM=vt220"); /* Backspace is another key there */
     start("");
+    tmux_type("/betax");
+    tmux_key("BSpace");
+    tmux_wait("1 with \"beta\"");
+    tmux_key("Enter");
     waiter_start(&w, mutexes[1], SOON_MS);
     tmux_wait("1 waiting, longest");
     give_back(1);
@@ -306,10 +311,10 @@ TEST(a_verb_is_stopped_and_continued_with_top)
     tmux_key("C-z");
     tmux_wait(TMUX_PROMPT);
     tmux_line("fg");
+    ok(kill(top, SIGHUP)); /* it ends with the verb */
     tmux_line("%s", token_of(grants[0]));
     tmux_wait("broken: ");
-    go_back();
-    quit();
+    assert_restored();
 }
 
 TEST(one_of_several_is_chosen_in_the_queue)

@@ -215,9 +215,12 @@ TEST(without_the_words_the_rest_is_shown)
 TEST(a_queue_is_followed)
 {
     AUTO(proxy) proxy = new_proxy();
-    struct cli cli;
+    struct cli cli, waiter;
 
     make("lock/lock-0000000000", "hostA:1");
+    START_CLI(&waiter, "wait", "--held-by", "me", "--servers",
+              proxy_hosts(proxy), path);
+    AWAIT(proxy_requests(proxy, ZOO_GETCHILDREN2_OP) > 1);
     START_CLI(&cli, "show", "--follow", "--limit", "1", "--no-4lw", "-o",
               "jsonl", "--servers", proxy_hosts(proxy), path);
     cli_wait_said(&cli, "hostA:1");
@@ -230,6 +233,7 @@ TEST(a_queue_is_followed)
     assert_lacks(cli_said(&cli), "hostC:3");
     proxy_cut(proxy);
     cli_wait_said(&cli, "no connection before the deadline");
+    assert_end(&waiter, 69, "no connection before the deadline");
     assert_int_equal(cli_kill(&cli, SIGTERM), 128 + SIGTERM);
 }
 

@@ -12,8 +12,7 @@ struct word {
     const char *word, *text;
 };
 
-/* Copies a text, with what the first word that fits stands for; NULL ends the
- * words. */
+/* Copies a text, with what the first word that fits stands for, up to NULL. */
 void spell_out(char *text, size_t size, const char *from,
                const struct word *words);
 /* say() adds to it; assert_said() spells out a text and compares them. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of the integration tests: one server, sessions, waiting
- * threads. */
+/* The fixture of the integration tests: a server, sessions, waiting threads. */
 #include "fixture.h"
 
 enum {
