@@ -87,6 +87,21 @@ TEST(all_wait_while_there_is_a_barrier)
     ok(zkr_barrier_remove(barrier, SOON_MS));
 }
 
+/* What the second try is told says nothing of the first. */
+TEST(a_step_that_may_have_been_made_stays_unknown)
+{
+    static const int32_t types[] = { ZOO_CREATE2_OP, ZOO_DELETE_OP };
+
+    ok(zkr_barrier_set(barrier, SOON_MS));
+    for (int i = 0; i < 2; i++) {
+        proxy_rule(proxy, types[i], 1, PROXY_DROP_REPLY);
+        proxy_rule_error(proxy, types[i], 2, ZKR_ZNOAUTH);
+        tells(i == 0 ? zkr_barrier_set(barrier, SOON_MS)
+                     : zkr_barrier_remove(barrier, SOON_MS),
+              ZKR_EUNKNOWN, path);
+    }
+}
+
 /* A wake-up says only that something has happened. One that waits has a watch;
  * a settle() leaves another one for a moment, which a reconnect would keep. At
  * last the barrier is removed without a connection, which is seen. */
@@ -429,6 +444,26 @@ TEST(a_ready_of_those_who_have_gone_lets_nobody_in)
         both(call_enter, third, fourth);
         both(call_leave, third, fourth);
         assert_int_equal(count_children(path), 0);
+    }
+}
+
+/* It came when the member had seen an old one, and was to delete that. */
+TEST(a_newer_ready_is_not_deleted)
+{
+    for (int time = 0; time < TWICE; time++) {
+        AUTO(double_barrier) member = new_member_of(s, 3);
+
+        ok(zkr_barrier_set(barrier, SOON_MS)); /* is the directory */
+        ok(admin_create(admin, ready, ""));
+        proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
+        call_start(&caller, call_enter_now, member);
+        assert_true(proxy_wait_rule(proxy, SOON_MS));
+        ok(admin_delete(admin, ready));
+        ok(admin_create(admin, textf("%s/one", path), ""));
+        ok(admin_create(admin, ready, ""));
+        proxy_release(proxy);
+        assert_int_equal(call_join(&caller), ZKR_OK);
+        ok(admin_delete_tree(admin, path));
     }
 }
 

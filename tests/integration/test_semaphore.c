@@ -456,6 +456,22 @@ TEST(many_permits_are_one_flight)
     zkr_grants_free(dozens, 2);
 }
 
+/* Not one after the other. */
+TEST(many_releases_have_one_time_to_be_answered)
+{
+    AUTO(session) brief =
+        THROUGH(.session_timeout_ms = SESSION_MS, .reply_timeout_ms = 500);
+    AUTO(semaphore) sem = new_semaphore(brief, DOZENS);
+    ok(zkr_semaphore_acquire_many(sem, DOZENS, SOON_MS, dozens));
+    proxy_freeze(proxy);
+    struct stopwatch *w = stopwatch_start();
+    assert_int_equal(zkr_grants_release(dozens, DOZENS), ZKR_EPENDING);
+    assert_true(stopwatch_says(w, 500, 5000));
+    proxy_heal(proxy);
+    zkr_grants_free(dozens, DOZENS);
+    is_empty();
+}
+
 /* When it is given up, some creates have been answered, and others not. */
 TEST(a_flight_that_is_given_up_leaves_nothing)
 {
@@ -527,7 +543,9 @@ TEST(a_shared_limit_can_be_changed)
     zkr_grant *held[2];
     struct waiter w;
 
+    proxy_rule(proxy, ZOO_CREATE2_OP, 2, PROXY_DROP_REPLY); /* but it is made */
     AUTO(semaphore) sem = new_shared(s, 1);
+    assert_true(proxy_rule_done(proxy));
     AUTO(semaphore) other = new_shared(theirs, 7);
     assert_int_equal(zkr_semaphore_limit(other), 1);
     proxy_rule_error(proxy, ZOO_GETDATA_OP, 1, ZKR_ZNONODE); /* it comes now */

@@ -111,6 +111,22 @@ TEST(a_fence_is_on_the_disk_before_it_must_be_there)
     assert_string_equal(calls, "");
 }
 
+/* Processes of several users may share a fence. */
+TEST(the_umask_says_who_may_use_its_files)
+{
+    mode_t mask = umask(0);
+    AUTO(fence) f = open_fence();
+
+    ok(zkr_fence_accept(f, 5, 0));
+    (void)umask(mask);
+    for (int i = 0; i < 2; i++) {
+        struct stat there;
+
+        ok(stat(i == 0 ? file : in_dir("fence.lock"), &there));
+        assert_int_equal(there.st_mode & 0777, 0666);
+    }
+}
+
 TEST(a_disk_that_fails_is_an_error)
 {
     AUTO(fence) f = open_fence();

@@ -102,6 +102,22 @@ TEST_OF(it_is_held_until_its_owner_has_released_it_as_often,
     takes_its_turn(waiter);
 }
 
+/* Somebody else deletes its node, and the delete comes too late. */
+TEST_OF(a_release_of_a_node_that_has_gone_is_one, .not_for = SHARES)
+{
+    struct contender *c = one_that_holds(ours);
+
+    settle(ours);
+    proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_HOLD_REQUEST);
+    contender_release(c, c->grant);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    delete_nth_child(dir, 0);
+    proxy_release(proxy);
+    assert_true(has_released(c));
+    contender_forget(c);
+    works(c);
+}
+
 /* The servers refused the delete once, and the node kept others out until the
  * session ended, its own claims, too. */
 TEST_OF(a_refused_release_is_made_again, .not_for = SHARES, .once = true)
