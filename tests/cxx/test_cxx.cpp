@@ -103,7 +103,6 @@ static void errors_say_what_and_why(const zkr::session &session)
 template <class Opts> static Opts unsized()
 {
     Opts opts{};
-
     opts.size = 1;
     return opts;
 }
@@ -226,7 +225,6 @@ static void threads_share_a_mutex(zkr::mutex &mutex)
     constexpr int rounds = 25;
     std::vector<std::thread> all;
     long count = 0; // no atomic: the lock protects it
-
     for (int i = 0; i < threads; i++)
         all.emplace_back([&] {
             for (int round = 0; round < rounds; round++) {
@@ -443,7 +441,6 @@ static void a_watch_lasts(const zkr::session &session, const std::string &path)
         movable([&](int error, const zkr_reply *reply, zkr_watch_why) {
             if (error == ZKR_OK && reply->stat.version == 2) seen.set_value();
         }));
-
     GIVES(ZKR_EINVAL, watch.set_pause({}));
     watch.set_pause(1ms);
     session.set(node, "1", 0, 9s);
@@ -476,7 +473,6 @@ static void listeners_are_told(const zkr::session &session, zkr::mutex &mutex)
         const zkr::grant_listener of_grant(grant, movable([&](zkr_grant *, auto *e) {
                 if (e->state == ZKR_GRANT_RELEASED) released.set_value();
             }));
-
         REQUIRE(state.get_future().get() == ZKR_SESSION_CONNECTED || session.epoch() > 1);
         grant.release();
         released.get_future().get();
@@ -497,7 +493,6 @@ static void a_leader_writes_in_its_term(const zkr::session &session, const std::
         movable([&](zkr_leader *, const zkr_leader_event *event) {
             (event->kind == ZKR_LEADER_GAINED ? gained : lost).set_value(event->token);
         }));
-
     REQUIRE(!leader.is_leader());
     GIVES(ZKR_ENOTHELD, leader.term());
     leader.campaign();
@@ -562,7 +557,6 @@ static void participants_are_asked_and_broken(const zkr::session &session, const
             zkr::participants::break_lock(session, grant.node(), token, 60s);
         });
     };
-
     zkr::participants::revoke(session, grant.node());
     asked.get_future().get();
     REQUIRE(breaks(grant.token() - 1) == ZKR_ENOTHELD);
@@ -726,7 +720,6 @@ static void a_loop_of_its_own_runs_callbacks(const char *hosts, const std::strin
     });
     while (token == 0) {
         pollfd due = { session.fd(), POLLIN, 0 };
-
         REQUIRE(::poll(&due, 1, 60000) == 1);
         session.dispatch();
     }
@@ -743,7 +736,6 @@ static void a_stop_ends_a_wait(zkr::mutex &mutex, zkr::mutex &other)
         std::jthread waiter([&](std::stop_token stop) {
             code = code_of([&] { (void)other.acquire(stop); });
         });
-
         waiter.request_stop();
         waiter.join();
         REQUIRE(code == ZKR_ECANCELED);

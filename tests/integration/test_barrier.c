@@ -178,7 +178,6 @@ static zkr_double_barrier *new_member_of(zkr_session *session, uint32_t members)
 TEST(a_wait_and_a_member_left_alone_end_at_their_deadline_and_leave_nothing)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);
-
     ok(zkr_barrier_set(barrier, SOON_MS));
     for (int time = 0; time < TWICE; time++) {
         struct stopwatch *w = stopwatch_start();
@@ -235,7 +234,6 @@ TEST(members_enter_and_leave_together)
 TEST(one_alone_need_not_wait)
 {
     AUTO(double_barrier) member = new_member_of(s, 1);
-
     for (int time = 0; time < TWICE; time++) {
         ok(zkr_double_barrier_enter(member, 0));
         assert_int_equal(zkr_double_barrier_enter(member, 0), ZKR_EINVAL);
@@ -252,7 +250,6 @@ TEST(a_wake_up_or_a_new_session_lets_nobody_enter_or_leave)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);
     AUTO(double_barrier) second = new_member_of(theirs, 2);
-
     for (int phase = 0; phase < 2; phase++) {
         call_start(&caller, phase == 0 ? call_enter : call_leave, member);
         for (int time = 0; time < TWICE; time++) {
@@ -282,7 +279,6 @@ TEST(a_member_without_a_node_does_not_enter)
 {
     AUTO(double_barrier) member = new_member_of(s, 3);
     AUTO(double_barrier) second = new_member_of(theirs, 3);
-
     call_start(&callers[0], call_enter, member);
     call_start(&callers[1], call_enter, second);
     wait_watches(2);
@@ -304,7 +300,6 @@ TEST(a_member_without_a_node_does_not_enter)
 TEST(a_member_that_loses_its_session_inside_has_left)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);
-
     for (int time = 0; time < 2 * TWICE; time++) {
         bool is_own = time % 2 == 0;
         AUTO(session) other = open_session();
@@ -333,7 +328,6 @@ TEST(a_member_that_cannot_wait_leaves_alone)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);
     AUTO(double_barrier) second = new_member_of(s, 2);
-
     for (int time = 0; time < TWICE; time++) {
         both(call_enter, member, second);
         struct stopwatch *w = stopwatch_start();
@@ -354,7 +348,6 @@ static bool is_lowest(zkr_session *session)
 {
     const char *lowest = "ready";
     AUTO(reply) list = MADE(reply, session_children, session, path, SOON_MS);
-
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->names[i], lowest) < 0)
             lowest = list->names[i];
@@ -378,7 +371,6 @@ TEST(a_member_that_enters_again_is_not_waited_for)
 {
     AUTO(double_barrier) quick = new_member_of(theirs, 2);
     AUTO(double_barrier) slow = new_member_of(s, 2);
-
     both(call_enter, quick, slow);
     make_lowest(quick, slow);
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 2, PROXY_HOLD_REQUEST);
@@ -541,7 +533,6 @@ TEST(one_too_many_lets_the_last_one_leave)
 {
     AUTO(double_barrier) last = new_member_of(theirs, 1);
     AUTO(double_barrier) late = new_member_of(s, 3);
-
     ok(zkr_double_barrier_enter(last, SOON_MS));
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REQUEST);
     call_start(&callers[0], call_enter, late);
@@ -660,7 +651,6 @@ TEST(a_leaving_member_waits_for_a_late_one)
 {
     AUTO(double_barrier) member = new_member_of(s, 1);
     AUTO(double_barrier) late = new_member_of(theirs, 1);
-
     for (int time = 0; time < TWICE; time++) {
         ok(zkr_double_barrier_enter(member, SOON_MS));
         proxy_reset_counts(proxy);
@@ -711,7 +701,6 @@ TEST(members_meet_while_servers_and_sessions_end)
 TEST(the_end_of_the_session_ends_waits_and_entries)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);
-
     ok(zkr_barrier_set(barrier, SOON_MS));
     call_start(&callers[0], call_wait, barrier);
     wait_watches(1);
@@ -740,7 +729,6 @@ static void on_event(zkr_session *session, const struct zkr_session_event *e,
 TEST(a_callback_cannot_wait)
 {
     AUTO(recorder) r = recorder_new();
-
     inside = new_member_of(s, 1);
     ok(zkr_double_barrier_enter(inside, SOON_MS));
     zkr_listener *listener = MADE(listener, session_listen, s, on_event, r);

@@ -182,7 +182,6 @@ TEST(data_that_is_no_number_is_told)
 TEST(the_bytes_are_those_of_java)
 {
     AUTO(counter) four = new_counter(s, ZKR_COUNTER_INT32);
-
     ok(zkr_counter_set(counter, 0x0102030405060708, ZKR_ANY_VERSION, SOON_MS));
     data_is("\1\2\3\4\5\6\7\x8", 8);
     assert_int_equal(add(counter, -0x0102030405060709), -1);
@@ -197,7 +196,6 @@ TEST(the_bytes_are_those_of_java)
 TEST(missing_parents_are_containers)
 {
     AUTO(text) parent = strdup(path);
-
     *strrchr(parent, '/') = '\0';
     (void)add(counter, 1);
     assert_int_equal(admin_delete(admin, path), ZOK);
@@ -374,7 +372,6 @@ static void refuse_writes(int count, int error)
 TEST(after_some_rounds_in_vain_there_is_a_mutex)
 {
     AUTO(counter) c = new_promoted(s, 2);
-
     (void)add(c, 1);
     refuse_writes(1, ZBADVERSION);
     assert_int_equal(add(c, 1), 2);
@@ -410,7 +407,6 @@ static bool others_are_faster(zkr_counter *c, int error)
 TEST(a_change_that_is_in_vain_names_the_last_server)
 {
     AUTO(counter) c = new_counter(s, 0);
-
     (void)add(c, 1);
     AWAIT(others_are_faster(c, ZBADVERSION));
     assert_has(zkr_error_detail(),

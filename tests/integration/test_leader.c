@@ -184,6 +184,30 @@ TEST(one_leads_and_the_next_one_when_it_has_left)
     wait_children(path, 0);
 }
 
+/* What the one before says of itself would be told of one that cannot be read.
+ */
+TEST(whom_it_waits_for_is_described_anew)
+{
+    const char *node = "";
+
+    ok(admin_create(admin, path, ""));
+    for (int i = 0; i < 3; i++) {
+        node = textf("%s/%d-latch-000000000%d", path, i, i);
+        ok(admin_create(admin, node, i < 2 ? "" : "cook"));
+    }
+    queues(&a, 4);
+    AWAIT(server_watches(the_server, node, 0) > 0);
+    settle(s);
+    tells(zkr_leader_wait(a.leader, 0), ZKR_EBUSY, "says 'cook'");
+    proxy_rule_error(proxy, ZOO_GETDATA_OP, 1, ZKR_ZNOAUTH);
+    proxy_rule_error(proxy, ZOO_EXISTS_OP, 1, ZKR_ZNOAUTH);
+    ok(admin_delete(admin, node));
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    settle(s);
+    tells(zkr_leader_wait(a.leader, 0), ZKR_EBUSY, "'1-latch-0000000001'");
+    assert_lacks(zkr_error_detail(), "cook");
+}
+
 /* -- on the server -------------------------------------------------------- */
 
 /* An empty id is no data, and without one they are our record. */
