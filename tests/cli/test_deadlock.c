@@ -197,8 +197,7 @@ static const struct row {
 } rows[] = {
     { "no_lock_is_no_deadlock", "", "" },
     { "a_chain_is_no_deadlock", "1.1x 2.1x | 2.1x 3.1x | 3.1x", "" },
-    { "waiting_alone_is_no_deadlock",
-      "1.1x 2.1x 3.1x | 3.2x 1.2x | | 4.1s 5.1s 1.3x", "" },
+    { "waiting_alone_is_no_deadlock", "1.1x 2.1x 3.1x | 3.2x 1.2x | | 4.1s 5.1s 1.3x", "" },
     { "two_who_wait_for_each_other_are_found", "1.1x 2.1x | 2.1x 1.1x",
       "1.1x@0>1.1x@1 2.1x@1>2.1x@0" },
 
@@ -207,13 +206,11 @@ static const struct row {
     { "nested_runs_that_wait_for_each_other_are_found",
       "1.5x 4.5x<3 | 3.5x 2.5x<1", "1.5x@0>>2.5x@1 3.5x@1>>4.5x@0" },
     { "runs_in_the_middle_hold_what_nobody_wants",
-      "1.5x 9.5x 6.5x<5 | 2.5x<1 | 3.5x<2 8.5x | 5.5x 4.5x<3",
-      "1.5x@0>>4.5x@3 5.5x@3>>6.5x@0" },
+      "1.5x 9.5x 6.5x<5 | 2.5x<1 | 3.5x<2 8.5x | 5.5x 4.5x<3", "1.5x@0>>4.5x@3 5.5x@3>>6.5x@0" },
     { "nested_runs_of_several_locks_too",
       "1.5x 4.5x<3 | 3.5x 2.5x<1 | 1.5x | 3.5x | 2.5x<1 | 4.5x<3",
       "1.5x@0>>2.5x@1 3.5x@1>>4.5x@0" },
-    { "a_run_that_waits_for_the_one_around_it_is_found", "1.5x 2.5x<1",
-      "1.5x@0>>2.5x@0" },
+    { "a_run_that_waits_for_the_one_around_it_is_found", "1.5x 2.5x<1", "1.5x@0>>2.5x@0" },
     { "nothing_ties_a_run_without_the_one_between", "1.5x 3.5x<2", "" },
 
     /* Anybody may write a record that names any session: a foreign one, its
@@ -233,34 +230,28 @@ static const struct row {
     { "two_circles_are_two", "1.1x 2.1x | 2.1x 1.1x | 3.1x 4.1x | 4.1x 3.1x",
       "1.1x@0>1.1x@1 2.1x@1>2.1x@0 | 3.1x@2>3.1x@3 4.1x@3>4.1x@2" },
     { "other_threads_of_a_session_are_others", "1.1x 2.1x | 2.2x 1.2x", "" },
-    { "what_else_a_session_has_is_of_other_owners",
-      "1.2x 2.1x | 2.1x 1.2x | 3.1x 1.1x 9.2x<1",
+    { "what_else_a_session_has_is_of_other_owners", "1.2x 2.1x | 2.1x 1.2x | 3.1x 1.1x 9.2x<1",
       "1.2x@0>1.2x@1 2.1x@1>2.1x@0" },
-    { "without_a_record_it_is_possible", "1.0x 2.1x | 2.1x 1.0x",
-      "? 1.0x@0>1.0x@1 2.1x@1>2.1x@0" },
+    { "without_a_record_it_is_possible", "1.0x 2.1x | 2.1x 1.0x", "? 1.0x@0>1.0x@1 2.1x@1>2.1x@0" },
 
     /* A node without a thread may belong to either thread, but not to both. */
-    { "waiters_without_a_record_are_not_one_owner",
-      "1.1x 2.1x | 2.1x 1.2x | 1.0x 9.9x", "" },
+    { "waiters_without_a_record_are_not_one_owner", "1.1x 2.1x | 2.1x 1.2x | 1.0x 9.9x", "" },
 
     /* A program with many threads at one lock looks like that, and so does one
      * thread with two objects for it. Regression: the latter was not found. */
-    { "a_session_behind_its_own_node_is_possible",
-      "1.0x 9.0x 1.0x 1.0x 8.0x | 1.0s 7.0s 1.0x",
+    { "a_session_behind_its_own_node_is_possible", "1.0x 9.0x 1.0x 1.0x 8.0x | 1.0s 7.0s 1.0x",
       "? 1.0x@0>1.0x@0 | ? 1.0s@1>1.0x@1" },
 
     /* The threads are known. */
     { "threads_of_a_session_may_wait_for_each_other", "1.1x 1.2x 1.3x", "" },
 
     /* The reader is made at the place of the writer, before that goes. */
-    { "a_downgrade_is_no_deadlock",
-      "5.1s 1.0s 1.0x= 2.1x | 5.1s 1.1s 1.1x= 2.1x", "" },
+    { "a_downgrade_is_no_deadlock", "5.1s 1.0s 1.0x= 2.1x | 5.1s 1.1s 1.1x= 2.1x", "" },
 
     /* Regression: each circle was a deadlock, 49 in an ordinary fleet. */
     { "circles_of_the_same_sessions_are_one",
       "1.0x 2.0x | 2.0x 1.0x | 1.0x 2.0x | 2.0x 1.0x | 1.0x 2.0x | 2.0x 1.0x |"
-      "1.0x 3.0x | 3.0x 1.0x",
-      "? 1.0x@0>1.0x@1 2.0x@1>2.0x@0 | ? 1.0x@6>1.0x@7 3.0x@7>3.0x@6" },
+      "1.0x 3.0x | 3.0x 1.0x", "? 1.0x@0>1.0x@1 2.0x@1>2.0x@0 | ? 1.0x@6>1.0x@7 3.0x@7>3.0x@6" },
     { "a_circle_of_more_sessions_is_another_one",
       "1.0x 2.0x | 2.0x 1.0x | 1.0x 3.0x | 2.0x 1.0x | 3.0x 2.0x",
       "? 1.0x@0>1.0x@1 2.0x@1>2.0x@0 | "
@@ -273,15 +264,12 @@ static const struct row {
     /* Regression: two programs that each led one election and stood in the
      * other were a deadlock. */
     { "a_candidate_blocks_nobody", "latch- 1.0x 2.0x | latch- 2.0x 1.0x", "" },
-    { "nested_candidates_wait_for_each_other",
-      "latch- 1.0xr 4.0x<3 | latch- 3.0xr 2.0x<1",
+    { "nested_candidates_wait_for_each_other", "latch- 1.0xr 4.0x<3 | latch- 3.0xr 2.0x<1",
       "1.0x@0>>2.0x@1 3.0x@1>>4.0x@0" },
-    { "a_reader_that_waits_to_write_waits_for_itself", "1.1s 2.1s 1.1x",
-      "1.1s@0>1.1x@0" },
+    { "a_reader_that_waits_to_write_waits_for_itself", "1.1s 2.1s 1.1x", "1.1s@0>1.1x@0" },
     { "two_who_wait_for_themselves_are_two", "1.1s 2.1s 1.1x 2.1x",
       "1.1s@0>1.1x@0 | 2.1s@0>2.1x@0" },
-    { "a_mutex_taken_twice_waits_for_itself", "1.1x 2.1x 1.1x",
-      "1.1x@0>1.1x@0" },
+    { "a_mutex_taken_twice_waits_for_itself", "1.1x 2.1x 1.1x", "1.1x@0>1.1x@0" },
     { "readers_do_not_wait_for_readers", "1.1s 2.1s | 2.1s 1.1s", "" },
 
     /* The writer between two readers keeps the second from the lock. */
@@ -311,8 +299,7 @@ static const struct row {
       "? 1.0x@0>1.1x@1 2.1x@1>2.1x@0" },
     { "a_waiter_without_a_thread_is_not_certain", "1.1x 2.1x | 2.1x 1.0x",
       "? 1.1x@0>1.0x@1 2.1x@1>2.1x@0" },
-    { "a_run_around_one_without_a_thread_is_not_certain",
-      "1.0x 4.5x<3 | 3.5x 2.5x<1",
+    { "a_run_around_one_without_a_thread_is_not_certain", "1.0x 4.5x<3 | 3.5x 2.5x<1",
       "? 1.0x@0>>2.5x@1 3.5x@1>>4.5x@0" },
     { "the_order_of_equal_numbers_is_not_certain", "1.1x 2.1x= | 2.1x 1.1x",
       "? 1.1x@0>1.1x@1 2.1x@1>2.1x@0" },
@@ -321,8 +308,7 @@ static const struct row {
 
     /* Leases, who holds beside the queue, and who may not be read. */
     { "leases_block_nobody", "lease- 1.1x 2.1x | 2.1x 1.1x", "" },
-    { "who_holds_beside_the_queue_blocks_nobody",
-      "holder 1.1x 2.1x | 2.1x 1.1x", "" },
+    { "who_holds_beside_the_queue_blocks_nobody", "holder 1.1x 2.1x | 2.1x 1.1x", "" },
     { "who_may_not_be_read_blocks_nobody", "unread 1.1x 2.1x | 2.1x 1.1x", "" },
     { "nodes_of_no_session_have_no_owner", "0.0x 1.0x | 1.0x 0.0x", "" },
 };

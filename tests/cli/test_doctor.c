@@ -133,12 +133,10 @@ static const struct row {
 } rows[] = {
     /* A copied tree has such nodes; or a client forgot the flag. */
     { "a_contender_without_a_session", "p lock/lock-0000000000 ", "-v",
-      1, "/lock: persistent-contender: lock-0000000000 holds, but it belongs",
-      NULL, "mixed" },
+      1, "/lock: persistent-contender: lock-0000000000 holds, but it belongs", NULL, "mixed" },
     { "recipes_that_do_not_exclude_each_other",
       "a lock/lock-0000000000 |a lock/_c_x-__READ__0000000001 ", "-v",
-      1, "mixed-recipes: the contenders", "Cure: use one recipe on a path",
-      "persistent" },
+      1, "mixed-recipes: the contenders", "Cure: use one recipe on a path", "persistent" },
     { "a_node_that_holds_for_long", "a lock/lock-0000000000 hostC:5", "--older 1ms",
       1, "old-holder: hostC:5 holds it", "break --token ", "persistent" },
     /* A client that waits behind its own node may be deadlocked. */

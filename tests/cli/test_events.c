@@ -129,11 +129,9 @@ static const struct row {
     const char *name;
     const char *looks[9];
 } rows[] = {
-    { "the_first_look_tells_the_state",
-      { "a1H b2: holding a, waiting b" } },
+    { "the_first_look_tells_the_state", { "a1H b2: holding a, waiting b" } },
     { "nothing_new_is_nothing_told", { " | :", "a1H b2 c3 | a1H b2 c3:" } },
-    { "a_new_node_is_queued",
-      { "a1H | a1H b2: queued b", " | a1H: queued a, acquired a" } },
+    { "a_new_node_is_queued", { "a1H | a1H b2: queued b", " | a1H: queued a, acquired a" } },
     { "a_new_holder_has_acquired",
       { "a1H b2 | b2H: gone a, acquired b",
         "a1H b2S c3S | b2SH c3SH: gone a, acquired b, "

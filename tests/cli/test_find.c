@@ -110,8 +110,7 @@ static const struct search searches[] = {
       .nodes = { "a/ready", "@a/" MEMBER "1", "@@a/" MEMBER "2", "@c/" MEMBER "1", "@c/lock-0000000001" }, .found = { "c 1" } },
     { .name = "barriers", .opts.barriers = true, /* b: a directory of that name */
       .nodes = { "a/ready", "@a/" MEMBER "1", "@@a/" MEMBER "2", "b/" MEMBER "1", "@c/" MEMBER "1", "@c/lock-0000000001",
-                 "@d/" MEMBER "1x" },
-      .found = { "a 0", "c 1" } },
+                 "@d/" MEMBER "1x" }, .found = { "a 0", "c 1" } },
 };
 /* clang-format on */
 

@@ -142,14 +142,11 @@ static const struct row {
 } rows[] = {
     /* --- how a stay begins, and ends --- */
 
-    { "a_lock_goes_from_one_to_the_next",
-      "1+/l/#0;2+/l/#1;1-/l/#0;2-/l/#1",
+    { "a_lock_goes_from_one_to_the_next", "1+/l/#0;2+/l/#1;1-/l/#0;2-/l/#1",
       "1:/l/#0 1 1 3 released; 2:/l/#1 2 3 4 released | 1-4 known 1-4" },
-    { "a_delete_by_another_session_breaks_the_lock",
-      "1+/l/#0;7-/l/#0",
+    { "a_delete_by_another_session_breaks_the_lock", "1+/l/#0;7-/l/#0",
       "1:/l/#0 1 1 2 deleted by 7 | 1-2 known 1-2" },
-    { "a_session_is_closed_or_expires",
-      "1+/l/#0;2+/l/#1;3+/l/#2;1!/l/#0;2?",
+    { "a_session_is_closed_or_expires", "1+/l/#0;2+/l/#1;3+/l/#2;1!/l/#0;2?",
       "1:/l/#0 1 1 4 closed; 2:/l/#1 2 4 5 expired; "
       "3:/l/#2 3 5 0 there | 1-5 known 1-5" },
     /* Of a session with nodes in many locks, each goes; others stay. */
@@ -158,11 +155,9 @@ static const struct row {
       "1:/f/#0 6 6 8 released; 1:/d/#0 4 4 9 closed; 1:/g/#0 7 7 9 closed; "
       "1:/a/#0 1 1 9 closed; 2:/e/#0 5 5 0 there; 3:/c/#0 3 3 0 there; "
       "2:/b/#0 2 2 0 there | 1-9 known 1-9" },
-    { "a_waiter_that_gives_up_has_not_held",
-      "1+/l/#0;2+/l/#1;2-/l/#1",
+    { "a_waiter_that_gives_up_has_not_held", "1+/l/#0;2+/l/#1;2-/l/#1",
       "2:/l/#1 2 0 3 released; 1:/l/#0 1 1 0 there | 1-3 known 1-3" },
-    { "a_request_does_not_replace_the_owner",
-      "1+/l/#0;5=/l/#0:__REVOKE__;1-/l/#0",
+    { "a_request_does_not_replace_the_owner", "1+/l/#0;5=/l/#0:__REVOKE__;1-/l/#0",
       "1:/l/#0 1 1 3 released asked 2 by 5 | 1-3 known 1-3" },
     { "a_request_may_have_a_reason",
       "1+/l/#0;5=/l/#0:__REVOKE__: why;1=/l/#0:me;6=/l/#0:__REVOKE__: no;1-/l/#0",
@@ -173,20 +168,17 @@ static const struct row {
       "7=/l/#0:__REVOKE__;1=/l/notes:__REVOKE__",
       "1:/l/#0 1 1 0 there asked 4 by 6 \"__REVOKED_\" | 1-6 known 1-6" },
     /* Servers since 3.6 list them. */
-    { "each_node_that_a_session_leaves_is_read",
-      "9?/l/#7,/m/#9;2+/n/#0",
+    { "each_node_that_a_session_leaves_is_read", "9?/l/#7,/m/#9;2+/n/#0",
       "9:/l/#7 0 1 1 expired seen 1 \"\" before unsure; "
       "9:/m/#9 0 1 1 expired seen 1 \"\" before unsure; "
       "2:/n/#0 2 2 0 there | 1-2 known lacks" },
-    { "a_session_ends_with_all_that_it_has_in_a_lock",
-      "1+/l/#0;1+/l/#1;2+/l/#2;1?",
+    { "a_session_ends_with_all_that_it_has_in_a_lock", "1+/l/#0;1+/l/#1;2+/l/#2;1?",
       "1:/l/#1 2 0 4 expired; 1:/l/#0 1 1 4 expired; "
       "2:/l/#2 3 4 0 there | 1-4 known 1-4" },
 
     /* --- kinds of locks --- */
 
-    { "readers_share_and_a_writer_waits_for_them",
-      "1+/l/#r0;2+/l/#r1;3+/l/#w2;1-/l/#r0;2-/l/#r1",
+    { "readers_share_and_a_writer_waits_for_them", "1+/l/#r0;2+/l/#r1;3+/l/#w2;1-/l/#r0;2-/l/#r1",
       "1:/l/#r0 1 1 4 released; 2:/l/#r1 2 2 5 released; "
       "3:/l/#w2 3 5 0 there | 1-5 known 1-5" },
     /* The claim and the lease that it has led to are one stay. */
@@ -211,8 +203,7 @@ static const struct row {
     /* It has a permit already, and its next claim gives up. */
     { "a_claim_that_gives_up_has_led_to_no_lease",
       "1+/p/leases/#l0;1+/p/locks/#0;1-/p/locks/#0;1+/p/locks/#1;"
-      "7-/p/locks/#1",
-      "1:/p/locks/#0 2 0 3 released; 1:/p/locks/#1 4 0 5 deleted by 7; "
+      "7-/p/locks/#1", "1:/p/locks/#0 2 0 3 released; 1:/p/locks/#1 4 0 5 deleted by 7; "
       "1:/p/leases/#l0 1 1 0 there | 1-5 known 1-5" },
     { "a_lease_is_that_of_its_own_session",
       "1+/p/locks/#0;2+/p/locks/#1;2+/p/leases/#l0;1+/p/leases/#l1;"
@@ -222,8 +213,7 @@ static const struct row {
       "2:/p/leases/#l0 3 3 0 there | 1-6 known 1-6" },
     { "a_later_claim_that_gives_up_has_led_to_no_lease",
       "1+/p/locks/#0;1+/p/leases/#l0;1+/p/locks/#1;1-/p/locks/#1;"
-      "1-/p/locks/#0",
-      "1:/p/locks/#1 3 0 4 released; 1:/p/locks/#0 1 0 5 released claim; "
+      "1-/p/locks/#0", "1:/p/locks/#1 3 0 4 released; 1:/p/locks/#0 1 0 5 released claim; "
       "1:/p/leases/#l0 1 5 0 there token 2 seen 2 | 1-5 known 1-5" },
     { "a_lease_is_not_that_of_an_earlier_permit",
       "1+/p/locks/#0;1+/p/locks/#1;1+/p/leases/#l0;1-/p/locks/#0;"
@@ -231,16 +221,13 @@ static const struct row {
       "1:/p/locks/#0 1 0 4 released claim; 1:/p/locks/#1 2 0 6 released claim; "
       "1:/p/leases/#l1 2 6 0 there token 5 seen 5; "
       "1:/p/leases/#l0 1 5 0 there token 3 seen 3 | 1-6 known 1-6" },
-    { "a_claim_that_is_broken_has_led_to_no_lease",
-      "1+/p/locks/#0;1+/p/leases/#l0;7-/p/locks/#0",
+    { "a_claim_that_is_broken_has_led_to_no_lease", "1+/p/locks/#0;1+/p/leases/#l0;7-/p/locks/#0",
       "1:/p/locks/#0 1 0 3 deleted by 7; 1:/p/leases/#l0 2 3 0 there | "
       "1-3 known 1-3" },
-    { "a_lease_leads_to_no_other",
-      "1+/p/leases/#l0;1+/p/locks/#0;1+/p/leases/#l1;1-/p/leases/#l0",
+    { "a_lease_leads_to_no_other", "1+/p/leases/#l0;1+/p/locks/#0;1+/p/leases/#l1;1-/p/leases/#l0",
       "1:/p/leases/#l0 1 1 4 released; 1:/p/leases/#l1 3 0 0 there; "
       "1:/p/locks/#0 2 0 0 there | 1-4 known 1-4" },
-    { "a_queue_goes_by_numbers_not_names",
-      "1+/l/#5;2+/l/#w9;2-/l/#w9",
+    { "a_queue_goes_by_numbers_not_names", "1+/l/#5;2+/l/#w9;2-/l/#w9",
       "2:/l/#w9 2 0 3 released; 1:/l/#5 1 1 0 there unsure | 1-3 known lacks" },
     { "nodes_of_one_number_are_told_by_their_names",
       "1+/l/#r1;2+/l/#1;1-/l/#r1",
@@ -249,29 +236,24 @@ static const struct row {
       "1+/l/holder;2+/l/#r0;3+/l/#r1;1-/l/holder;1+/l/holder",
       "1:/l/holder 1 1 4 released unsure; 3:/l/#r1 3 3 0 there; "
       "2:/l/#r0 2 2 0 there; 1:/l/holder 5 5 0 there | 1-5 known lacks" },
-    { "a_directory_named_locks_is_a_lock",
-      "1+/locks/#0",
+    { "a_directory_named_locks_is_a_lock", "1+/locks/#0",
       "1:/locks/#0 1 1 0 there | 1-1 known 1-1" },
-    { "other_nodes_are_no_contenders",
-      "1+/l/member;1+/lock-x/y;1^/l/holder",
+    { "other_nodes_are_no_contenders", "1+/l/member;1+/lock-x/y;1^/l/holder",
       " | 1-3 known lacks" },
 
     /* --- what was there before --- */
 
     /* Regression: the waiter was taken for the holder. */
-    { "a_waiter_behind_a_holder_from_before_does_not_hold",
-      "2+/l/#8;1-/l/#7;2-/l/#8",
+    { "a_waiter_behind_a_holder_from_before_does_not_hold", "2+/l/#8;1-/l/#7;2-/l/#8",
       "0:/l/#7 0 1 2 gone by 1 seen 1 \"\" before unsure; "
       "2:/l/#8 1 2 3 released unsure | 1-3 known lacks" },
     /* Its session is not known, so the one that deletes the node may be its own;
      * so it is with a node of no session. Regression: it had broken the lock. */
-    { "a_release_of_a_lock_from_before_breaks_nothing",
-      "2+/l/#8;1-/l/#7;3^/p/#0;4-/p/#0",
+    { "a_release_of_a_lock_from_before_breaks_nothing", "2+/l/#8;1-/l/#7;3^/p/#0;4-/p/#0",
       "0:/l/#7 0 1 2 gone by 1 seen 1 \"\" before unsure; "
       "0:/p/#0 3 3 4 gone by 4 \"\"; "
       "2:/l/#8 1 2 0 there unsure | 1-4 known lacks" },
-    { "the_end_of_a_session_tells_of_nodes_from_before",
-      "2+/l/#8;1?/l/#7",
+    { "the_end_of_a_session_tells_of_nodes_from_before", "2+/l/#8;1?/l/#7",
       "1:/l/#7 0 1 2 expired seen 1 \"\" before unsure; "
       "2:/l/#8 1 2 0 there unsure | 1-2 known lacks" },
     /* The last node was made while the snapshot was written. */
@@ -283,50 +265,39 @@ static const struct row {
       "@80;2+/l/#8;*80 /l:16:0 /l/#7:17:1 /l/#8:80:2;3+/l/#9",
       "3:/l/#9 81 0 0 there; 2:/l/#8 80 0 0 there; "
       "1:/l/#7 17 80 0 there seen 80 \"him\" before | 80-81 known 80-81" },
-    { "a_snapshot_has_what_its_transaction_has_made",
-      "@80;*79 /l/#7:79:1;2+/l/#8;1-/l/#7",
+    { "a_snapshot_has_what_its_transaction_has_made", "@80;*79 /l/#7:79:1;2+/l/#8;1-/l/#7",
       "1:/l/#7 79 80 81 released seen 80 \"him\" before; "
       "2:/l/#8 80 81 0 there | 80-81 known 80-81" },
-    { "a_node_with_a_time_to_live_is_of_no_session",
-      "@80;*79 /l/#7:17:-72057594037926936;2+/l/#8",
+    { "a_node_with_a_time_to_live_is_of_no_session", "@80;*79 /l/#7:17:-72057594037926936;2+/l/#8",
       "2:/l/#8 80 0 0 there; "
       "0:/l/#7 17 80 0 there seen 80 \"him\" before | 80-80 known 80-80" },
-    { "so_is_a_container",
-      "@80;*79 /l/#7:17:-9223372036854775808;2+/l/#8",
-      "2:/l/#8 80 0 0 there; "
+    { "so_is_a_container", "@80;*79 /l/#7:17:-9223372036854775808;2+/l/#8", "2:/l/#8 80 0 0 there; "
       "0:/l/#7 17 80 0 there seen 80 \"him\" before | 80-80 known 80-80" },
-    { "a_snapshot_of_long_before_tells_nothing",
-      "@80;*50 /l/#7:17:1;2+/l/#8",
+    { "a_snapshot_of_long_before_tells_nothing", "@80;*50 /l/#7:17:1;2+/l/#8",
       "2:/l/#8 80 80 0 there unsure | 80-80 known lacks" },
     /* Servers write a snapshot while they go on. */
     { "what_is_later_than_a_snapshot_was_not_there_before",
       "@80;*79 /l/#3:82:2;1+/m/#0;1+/m/#1;2+/l/#3;*82 /l/#3:82:2",
       "2:/l/#3 82 82 0 there; 1:/m/#1 81 0 0 there; "
       "1:/m/#0 80 80 0 there | 80-82 known 80-82" },
-    { "a_later_snapshot_does_not_tell_what_the_log_tells",
-      "@80;1+/m/#0;2+/l/#3;*81 /l/#3:81:2",
+    { "a_later_snapshot_does_not_tell_what_the_log_tells", "@80;1+/m/#0;2+/l/#3;*81 /l/#3:81:2",
       "2:/l/#3 81 81 0 there; 1:/m/#0 80 80 0 there | 80-81 known 80-81" },
 
     /* --- gaps --- */
 
     /* Regression: "nobody held" was said of all times at which nobody was seen. */
-    { "only_times_of_the_log_are_known",
-      "1+/l/#0;1-/l/#0",
+    { "only_times_of_the_log_are_known", "1+/l/#0;1-/l/#0",
       "1:/l/#0 1 1 2 released | 1-2 known 1-2" },
     /* Who came in the gap may be there behind it. */
     { "a_time_in_or_behind_a_gap_is_not_known",
       "1+/l/#0;1-/l/#0;1+/l/#1;@9;7-/l/member;7-/l/member",
       "1:/l/#0 1 1 2 released; 1:/l/#1 3 3 3 unknown; gap 3-9 | 1-10 known 1-2+" },
-    { "a_time_behind_a_gap_is_known_from_a_snapshot",
-      "1+/l/#0;*8 /l:1:0;@9;3+/m/#2",
+    { "a_time_behind_a_gap_is_known_from_a_snapshot", "1+/l/#0;*8 /l:1:0;@9;3+/m/#2",
       "1:/l/#0 1 1 1 unknown; gap 1-9; 3:/m/#2 9 9 0 there | 1-9 known 9-9" },
     /* Without a snapshot one from before may hold, who is not seen at all. */
-    { "a_log_that_lacks_its_beginning_is_not_known",
-      "1+/l/#7;1-/l/#7",
+    { "a_log_that_lacks_its_beginning_is_not_known", "1+/l/#7;1-/l/#7",
       "1:/l/#7 1 1 2 released unsure | 1-2 known lacks" },
-    { "nothing_is_claimed_about_a_gap",
-      "1+/l/#0;@9;2+/l/#4",
-      "1:/l/#0 1 1 1 unknown; gap 1-9; "
+    { "nothing_is_claimed_about_a_gap", "1+/l/#0;@9;2+/l/#4", "1:/l/#0 1 1 1 unknown; gap 1-9; "
       "2:/l/#4 9 9 0 there unsure | 1-9 known lacks" },
     /* Regression: a node that a snapshot behind the gap tells of had been there in
      * and before the gap, beside its own stay before that. */
@@ -335,12 +306,9 @@ static const struct row {
       "2:/l/#1 2 0 2 unknown; 1:/l/#0 1 1 2 unknown; gap 2-9; "
       "3:/l/#2 9 0 0 there; "
       "2:/l/#1 2 9 0 there seen 9 \"him\" before | 1-9 known 1-1+ 9-9" },
-    { "a_new_term_is_no_gap",
-      "1+/l/#0;@12884901889;2+/l/#1",
-      "2:/l/#1 12884901889 0 0 there; "
+    { "a_new_term_is_no_gap", "1+/l/#0;@12884901889;2+/l/#1", "2:/l/#1 12884901889 0 0 there; "
       "1:/l/#0 1 1 0 there | 1-12884901889 known 1-" },
-    { "a_new_term_whose_first_is_missing_is_a_gap",
-      "1+/l/#0;@12884901890;2+/l/#1",
+    { "a_new_term_whose_first_is_missing_is_a_gap", "1+/l/#0;@12884901890;2+/l/#1",
       "1:/l/#0 1 1 1 unknown; gap 1-12884901890; "
       "2:/l/#1 12884901890 12884901890 0 there unsure | 1-12884901890 known lacks" },
 };

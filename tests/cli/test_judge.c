@@ -139,10 +139,8 @@ static void make_world(const struct row *row)
 /* clang-format off */
 static const struct row doctor_rows[] = {
     { "nobody", "#0 1 5 100 me|#1 2 6 500 you", 0, NULL, "" },
-    { "holders of that age",
-      "#r0 1 5 100 one|#r1 2 6 99 two|#r2 3 7 61000 three|#w3 4 8 500 four",
-      100, NULL,
-      "old-holder #r0 5: one holds it; its node is 0.1s old, 1 waiting -> "
+    { "holders of that age", "#r0 1 5 100 one|#r1 2 6 99 two|#r2 3 7 61000 three|#w3 4 8 500 four",
+      100, NULL, "old-holder #r0 5: one holds it; its node is 0.1s old, 1 waiting -> "
       "zk-lockctl revoke @w\nold-holder #r2 7: three holds it; its node is "
       "1m01s old, 1 waiting -> zk-lockctl revoke @w\n" },
     { "holders who do not listen, or were asked",
@@ -180,8 +178,7 @@ static const struct row doctor_rows[] = {
       "where that is too long, see that the program is dead, then: zk-lockctl "
       "break --token 5 @w\n" },
     { "a server did not answer", "#0 1 5 1 one|#1 2 6 1 two", 0, SILENT, "" },
-    { "a session behind its own node",
-      "#0 1 5 400 one|#1 2 6 600 two|#2 1 7 500 one", 500, NULL,
+    { "a session behind its own node", "#0 1 5 400 one|#1 2 6 600 two|#2 1 7 500 one", 500, NULL,
       "own-node #2 7: one has waited for 0.5s behind a node of its own "
       "session: for ever, if one thread holds and waits -> see the stacks of "
       "that program, and restart it if it waits for itself\n" },
@@ -230,19 +227,16 @@ static const struct row lock_rows[] = {
       "rw curator shared 2 held, 1 wait 9" },
     { "held for long", "#r0 1 5 2 one|#r1 2 6 9 two|#r2 4 8 5 four|#w3 3 7 90 "
       "three", 9, NULL, "rw curator shared 3 held, 1 wait 90" },
-    { "written", "#w0 1 5 1 one|#r1 2 6 1 two", 0, NULL,
-      "rw curator held 1 held, 1 wait 1" },
+    { "written", "#w0 1 5 1 one|#r1 2 6 1 two", 0, NULL, "rw curator held 1 held, 1 wait 1" },
     { "older than our clock", "#0 1 5 1 one|#1 2 6 -5 two", 0, NULL,
       "mutex other held 1 held, 1 wait 0" },
     { "of two clients", "#c0 1 5 1 one|#k1 2 6 1 two|#2 3 7 1 three", 0, NULL,
       "mutex mixed held 1 held, 2 wait 1" },
-    { "of one that is not known",
-      "#c0 1 5 1 one|#c1 2 6 1 __REVOKE__|#c2 2 7 1 three", 0, NULL,
+    { "of one that is not known", "#c0 1 5 1 one|#c1 2 6 1 __REVOKE__|#c2 2 7 1 three", 0, NULL,
       "mutex ? held 1 held, 2 wait 1" },
     { "of one that was not read", "#c0 1 5 1 one|#c1 0 0 0", 0, NULL,
       "mutex curator held 1 held, 1 wait" },
-    { "of another client that was not read",
-      "#c0 1 5 1 one|x-1-0000000001 0 0 0", 0, NULL,
+    { "of another client that was not read", "#c0 1 5 1 one|x-1-0000000001 0 0 0", 0, NULL,
       "mixed mixed held 1 held, 1 wait" },
     { "a lease that is promised",
       "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#e1 2 7 1 two|#q1 2 6 3 two|#q2 "
@@ -251,14 +245,12 @@ static const struct row lock_rows[] = {
       NULL, "semaphore other shared 1 held, 0 wait" },
     { "members who enter", "notes 0 5 1|" UUID " 1 6 1", 0, NULL,
       "barrier - entering 0 held, 0 wait 1 members" },
-    { "members who may go",
-      UUID " 1 6 1|5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1|ready 0 8 1", 0,
+    { "members who may go", UUID " 1 6 1|5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1|ready 0 8 1", 0,
       NULL, "barrier - ready 0 held, 0 wait 2 members" },
     { "ready alone", "ready 0 8 1", 0, NULL, "- - free 0 held, 0 wait" },
     { "a member beside who contends", UUID " 1 6 1|#0 1 5 1 one", 0, NULL,
       "mutex other held 1 held, 0 wait" },
-    { "a pool of kazoo",
-      KAZOO " 1 5 1|" KAZOO "__party__ 2 6 1|0123456789abcdef0123456789abcde0 "
+    { "a pool of kazoo", KAZOO " 1 5 1|" KAZOO "__party__ 2 6 1|0123456789abcdef0123456789abcde0 "
       "0 7 1", 0, NULL, "- - free 0 held, 0 wait 2 of a pool" },
 };
 /* clang-format on */
@@ -316,14 +308,12 @@ static const struct row break_rows[] = {
       "again\n" },
     { "twins who hold", "#r0 1 5 1 one|#r1 2 5 1 two", 5, NULL,
       "65: several hold it with the token 5: they cannot be told apart\n" },
-    { "twins, of whom one holds", "#0 1 5 1 one|#1 2 5 1 two|#2 3 6 1 three", 5,
-      NULL,
+    { "twins, of whom one holds", "#0 1 5 1 one|#1 2 5 1 two|#2 3 6 1 three", 5, NULL,
       "/a b is held by one\n" ENSEMBLE "  dialect other, for <=0.0s, session "
       "0x1, token 5\n" MAY_LIVE DANGER("other") WAITING("2") },
     { "twins who wait", "#0 1 5 1 one|#1 2 6 1 two|#2 3 6 1 three", 6, NULL,
       "65: several wait with the token 6: they cannot be told apart\n" },
-    { "a holder of ours, connected", "#c0 1 5 61000 @l|#1 2 6 1 two", 0,
-      CONS("1"),
+    { "a holder of ours, connected", "#c0 1 5 61000 @l|#1 2 6 1 two", 0, CONS("1"),
       "/a b is held by h:11/7 p\n" ENSEMBLE "  label: l\n  dialect zkrecipes, "
       "for <=1m01s, session 0x1, token 5\n  it is connected from 10.0.0.1:5 to "
       "zk1, session timeout 4s\n" IS_TOLD("soon after") WAITING("1") },
@@ -345,8 +335,7 @@ static const struct row break_rows[] = {
       "/a b is held by one\n" ENSEMBLE "  dialect other, for <=0.0s, session "
       "0x0, token 5\n  its node belongs to no session: it stays until somebody "
       "deletes it\n" DANGER("other") WAITING("0") },
-    { "a lease", "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#q1 2 6 1 two", 5,
-      NULL,
+    { "a lease", "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#q1 2 6 1 two", 5, NULL,
       "a lease of /a b is held by one\n" ENSEMBLE "  dialect other, for "
       "<=0.0s, session 0x1, token 5\n" MAY_LIVE DANGER("other") "  1 waiting; "
       "its permit is free at once, for the next of them\n" },

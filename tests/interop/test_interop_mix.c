@@ -668,42 +668,29 @@ struct story {
 /* clang-format off */
 static const struct story stories[] = {
     { "three_languages_take_turns", "mutex", "curator", NONE, AT_LENGTH },
-    { "mutex_outlives_killed_clients_of_each_kind", "mutex", "curator", KILL,
-      ALWAYS },
-    { "mutex_outlives_restarts_of_the_server", "mutex", "curator", RESTART,
-      AT_LENGTH },
-    { "mutex_outlives_expired_sessions_of_each_kind", "mutex", "curator",
-      EXPIRE, AT_LENGTH },
+    { "mutex_outlives_killed_clients_of_each_kind", "mutex", "curator", KILL, ALWAYS },
+    { "mutex_outlives_restarts_of_the_server", "mutex", "curator", RESTART, AT_LENGTH },
+    { "mutex_outlives_expired_sessions_of_each_kind", "mutex", "curator", EXPIRE, AT_LENGTH },
 
     { "readers_share_and_writers_are_alone", "rw", "curator", NONE, AT_LENGTH },
-    { "rwlock_outlives_killed_clients_of_each_kind", "rw", "curator", KILL,
-      AT_LENGTH },
-    { "rwlock_outlives_restarts_of_the_server", "rw", "curator", RESTART,
-      AT_LENGTH },
-    { "rwlock_outlives_expired_sessions_of_each_kind", "rw", "curator", EXPIRE,
-      ALWAYS },
+    { "rwlock_outlives_killed_clients_of_each_kind", "rw", "curator", KILL, AT_LENGTH },
+    { "rwlock_outlives_restarts_of_the_server", "rw", "curator", RESTART, AT_LENGTH },
+    { "rwlock_outlives_expired_sessions_of_each_kind", "rw", "curator", EXPIRE, ALWAYS },
 
     /* At no moment two lead. */
     { "three_languages_lead_in_turn", "latch", "curator", NONE, ALWAYS },
-    { "leadership_outlives_killed_clients_of_each_kind", "latch", "curator",
-      KILL, AT_LENGTH },
-    { "leadership_outlives_restarts_of_the_server", "latch", "curator",
-      RESTART, AT_LENGTH },
-    { "leadership_outlives_expired_sessions_of_each_kind", "latch", "curator",
-      EXPIRE, AT_LENGTH },
+    { "leadership_outlives_killed_clients_of_each_kind", "latch", "curator", KILL, AT_LENGTH },
+    { "leadership_outlives_restarts_of_the_server", "latch", "curator", RESTART, AT_LENGTH },
+    { "leadership_outlives_expired_sessions_of_each_kind", "latch", "curator", EXPIRE, AT_LENGTH },
 
     { "c_and_kazoo_as_it_is_lead_in_turn", "latch", "kazoo", NONE, AT_LENGTH },
     { "c_and_kazoo_as_it_is_take_turns", "mutex", "kazoo", NONE, ALWAYS },
-    { "readers_of_ours_share_with_writers_of_kazoo", "rw", "kazoo", NONE,
-      ALWAYS },
+    { "readers_of_ours_share_with_writers_of_kazoo", "rw", "kazoo", NONE, ALWAYS },
 
     { "never_more_leases_than_the_limit", NULL, "curator", NONE, ALWAYS },
-    { "leases_outlive_killed_clients_of_each_kind", NULL, "curator", KILL,
-      AT_LENGTH },
-    { "leases_outlive_restarts_of_the_server", NULL, "curator", RESTART,
-      ALWAYS },
-    { "leases_outlive_expired_sessions_of_each_kind", NULL, "curator", EXPIRE,
-      AT_LENGTH },
+    { "leases_outlive_killed_clients_of_each_kind", NULL, "curator", KILL, AT_LENGTH },
+    { "leases_outlive_restarts_of_the_server", NULL, "curator", RESTART, ALWAYS },
+    { "leases_outlive_expired_sessions_of_each_kind", NULL, "curator", EXPIRE, AT_LENGTH },
 };
 /* clang-format on */
 

@@ -7,41 +7,32 @@
 
 /* clang-format off */
 static const struct pair pairs[] = {
-    { "c_and_curator_exclude_each_other", "mutex",
-      &c, &curator, true, true },
-    { "c_and_kazoo_subclass_exclude_each_other", "mutex",
-      &c, &kazoo_subclass, true, true },
+    { "c_and_curator_exclude_each_other", "mutex", &c, &curator, true, true },
+    { "c_and_kazoo_subclass_exclude_each_other", "mutex", &c, &kazoo_subclass, true, true },
     { "curator_and_kazoo_subclass_exclude_each_other", "mutex",
       &curator, &kazoo_subclass, true, true },
-    { "c_and_kazoo_with_patterns_exclude_each_other", "mutex",
-      &c, &kazoo_patterns, true, true },
+    { "c_and_kazoo_with_patterns_exclude_each_other", "mutex", &c, &kazoo_patterns, true, true },
     { "kazoo_with_patterns_waits_for_curator_only", "mutex",
       &curator, &kazoo_patterns, false, true },
-    { "kazoo_as_it_is_does_not_wait_for_curator_layout", "mutex",
-      &c, &kazoo_as_is, true, false },
+    { "kazoo_as_it_is_does_not_wait_for_curator_layout", "mutex", &c, &kazoo_as_is, true, false },
     { "kazoo_as_it_is_and_curator_ignore_each_other", "mutex",
       &kazoo_as_is, &curator, false, false },
     { "c_in_kazoo_layout_and_kazoo_as_it_is_exclude", "mutex",
       &c_for_kazoo, &kazoo_as_is, true, true },
-    { "c_in_either_layout_excludes_the_other", "mutex",
-      &c_for_kazoo, &c, true, true },
-    { "curator_does_not_see_c_in_kazoo_layout", "mutex",
-      &curator, &c_for_kazoo, false, true },
+    { "c_in_either_layout_excludes_the_other", "mutex", &c_for_kazoo, &c, true, true },
+    { "curator_does_not_see_c_in_kazoo_layout", "mutex", &curator, &c_for_kazoo, false, true },
 
-    { "c_and_the_latch_of_curator_exclude_each_other", "latch",
-      &c, &curator, true, true },
+    { "c_and_the_latch_of_curator_exclude_each_other", "latch", &c, &curator, true, true },
     { "c_and_an_election_with_the_subclass_exclude_each_other", "latch",
       &c, &kazoo_subclass, true, true },
     { "latch_of_curator_and_the_subclass_exclude_each_other", "latch",
       &curator, &kazoo_subclass, true, true },
     { "c_in_kazoo_layout_and_an_election_exclude_each_other", "latch",
       &c_for_kazoo, &kazoo_as_is, true, true },
-    { "c_waits_for_an_election_as_it_is", "latch",
-      &c, &kazoo_as_is, true, false },
+    { "c_waits_for_an_election_as_it_is", "latch", &c, &kazoo_as_is, true, false },
     /* Regression: beside it the participant had the marker of a latch, and
      * both led. */
-    { "c_and_the_selector_of_curator_exclude_each_other", "selector",
-      &c, &curator, true, true },
+    { "c_and_the_selector_of_curator_exclude_each_other", "selector", &c, &curator, true, true },
 };
 /* clang-format on */
 

@@ -274,18 +274,14 @@ static const struct together {
 } together[] = {
     { "expired", { expires }, .loss = ZKR_LOSS_EXPIRED },
     { "refused", { is_refused }, .loss = ZKR_LOSS_CLOSED },
-    { "asked for, deleted", { is_asked_for, is_deleted },
-      .loss = ZKR_LOSS_REVOKED },
-    { "asked for, expired", { is_asked_for, expires },
-      .loss = ZKR_LOSS_EXPIRED },
-    { "asked for, refused", { is_asked_for, is_refused },
-      .loss = ZKR_LOSS_CLOSED },
+    { "asked for, deleted", { is_asked_for, is_deleted }, .loss = ZKR_LOSS_REVOKED },
+    { "asked for, expired", { is_asked_for, expires }, .loss = ZKR_LOSS_EXPIRED },
+    { "asked for, refused", { is_asked_for, is_refused }, .loss = ZKR_LOSS_CLOSED },
     { "asked for, deleted, refused", { is_asked_for, is_deleted, is_refused },
       .loss = ZKR_LOSS_REVOKED },
     { "asked for, deleted, expired", { is_asked_for, is_deleted, expires },
       .loss = ZKR_LOSS_EXPIRED, .told = ZKR_LOSS_REVOKED },
-    { "deleted, refused", { is_deleted, is_refused },
-      .loss = ZKR_LOSS_DELETED },
+    { "deleted, refused", { is_deleted, is_refused }, .loss = ZKR_LOSS_DELETED },
     { "expired, refused", { expires, is_refused }, .loss = ZKR_LOSS_EXPIRED },
 };
 /* clang-format on */

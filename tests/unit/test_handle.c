@@ -401,7 +401,8 @@ TEST(a_session_that_is_served_no_more_is_given_up)
 {
     client_grants_timeout(SHORT_MS);
     client_serves_scouts(1000);
-    OPEN_MUTEX(s, m, 0);
+    OPEN_MUTEX(s, m, ZKR_SESSION_OWN_LOOP);
+    AUTO(listener) l = listen_to(s);
     for (uint64_t epoch = 2; epoch <= 3; epoch++) {
         AUTO(grant) g = acquire(m);
 
@@ -412,6 +413,8 @@ TEST(a_session_that_is_served_no_more_is_given_up)
         client_changes_node(NULL);
     }
     assert_in_range(client_scouts(), 4, 1000);
+    ok(zkr_session_dispatch(s));
+    assert_has(events, "LOST 3 0 RESTORED\n");
 }
 
 /* Servers without a quorum hang up in the same way, and the session

@@ -271,8 +271,7 @@ static const struct fronts {
     unsigned names;
     const char *lists[5]; /* the first is that of the user */
 } fronts[] = {
-    { "each name", 3, { "one:1,none:2,one:3", "none:2,one:3,one:1",
-                        "one:3,one:1,none:2" } },
+    { "each name", 3, { "one:1,none:2,one:3", "none:2,one:3,one:1", "one:3,one:1,none:2" } },
     { "each address of a name", 2,
       { "one:1,three:2", "::1:2,three:2,one:1", "::2:2,three:2,one:1",
         "::3:2,three:2,one:1" } },

@@ -135,8 +135,7 @@ static const struct story {
       { DO(forget, 0), DO(read_at, 0, 1e-9), DO(sync_at, 4, 4.000000001),
         DO(write_at, 5, 5.000000001), DO(proves_nothing, 0) } },
     /* The leader itself made the session at that time. */
-    { "the_beginning_of_the_session_needs_no_proof",
-      { DO(begin_at, 0), DO(proves, 0) } },
+    { "the_beginning_of_the_session_needs_no_proof", { DO(begin_at, 0), DO(proves, 0) } },
     /* Both once counted: the first as if the client had pinged T/3 before,
      * although a stopped process had not ("waiter stopped", tests/fault); the
      * second when it was answered quickly, although it may have come as a stall
@@ -247,6 +246,9 @@ static const struct story {
         DO(proves_nothing, 0), DO(write_at, 101.599999999, 102),
         DO(proves_nothing, 0), DO(write_at, 101.6, 102),
         DO(lasts_beyond, 102) } },
+    { "syncs_of_an_earlier_connection_do_not_carry_a_lease_to_its_write",
+      { DO(begin_at, 0), DO(sync_until, 10), DO(connect_at, 11.9, 12), DO(write_at, 12, 12.1),
+        DO(proves, 0) } },
     /* The leader may have polled the session, and not have heard of it in
      * time. */
     { "reads_count_only_without_a_pause_among_them",
@@ -274,6 +276,9 @@ static const struct story {
       { DO(write_first, .6), DO(sync_at, 10.3, 10.4), DO(shown_at, 10.4, 7),
         DO(sync_at, 10.5, 10.6), DO(shown_at, 11, 8), DO(proves, 0),
         DO(shown_at, 11.2, 9), DO(proves, 6.5) } },
+    { "a_write_confirms_no_round_of_an_earlier_connection",
+      { DO(show_first, .6), DO(connect_at, 11, 12), DO(follow_at, 11), DO(write_at, 11.1, 11.2),
+        DO(shown_at, 11.3, 8), DO(is_alone_at, 11.4) } },
     { "a_proof_by_others_is_of_one_connection",
       { DO(show_first, .6), DO(connect_at, 11, 12), DO(follow_at, 11),
         DO(shown_at, 11.1, 8), DO(proves, 0),
@@ -317,8 +322,7 @@ static const struct story {
         DO(write_at, 8.4, 8.400000001), DO(proves, -.5),
         DO(write_at, 8.5, 8.6), /* the m before is at 8.4 s */
         DO(proves, 0) } },
-    { "a_new_session_forgets",
-      { DO(beat_until, 18), DO(begin_two_hops, -.5), DO(proves, -.5) } },
+    { "a_new_session_forgets", { DO(beat_until, 18), DO(begin_two_hops, -.5), DO(proves, -.5) } },
     /* An m of the first hop is no k of it: it may have overtaken the answer to
      * the ping. */
     { "an_m_of_the_first_hop_is_no_j_of_the_second",
@@ -644,6 +648,16 @@ TEST(no_beat_helps_where_answers_take_too_long)
     hold_until((struct link){ .took = T / 4 }, TURN + 4 * T);
     assert_true(on.unsure && on.least < 0);
     assert_true(zkr__lease_beat(&lease) > T / 10);
+}
+
+TEST(no_proof_is_waited_for_where_the_gaps_take_all_the_time)
+{
+    begin_anew(T - S, 1, S);
+    assert_int_equal(zkr__lease_proof_wait(&lease), 0);
+    begin_anew(T / 2, 2, 0);
+    assert_int_equal(zkr__lease_proof_wait(&lease), 0);
+    begin_anew(T - S, 1, S / 2);
+    assert_true(zkr__lease_proof_wait(&lease) > 0);
 }
 
 /* One slow answer makes the beat quick, of each kind of request, and T/3

@@ -131,20 +131,24 @@ static void begin_attempt(struct zkr_session *s) ZKR__NO_ANALYSIS
 TEST(a_share_is_twice_as_long_in_each_round)
 {
     static char servers[] = SERVERS;
-    static const uint32_t rows[][5] = {
-        /* The open, the session; attempts, of a round of them; the share. */
+    static char ca[] = "ca.pem";
+    static const uint32_t rows[][6] = {
+        /* The open, the session; attempts, of a round of them; the share; TLS.
+         */
         { 8000, 3001, 0, 0, 2000 },
         { 2000, 60000, 0, 0, 1000 },
         { 8000, 60000, 3, 3, 2000 },
         { 8000, 60000, 4, 3, 4000 },
         { 8000, 60000, 5, 4, 3000 },
         { 8000, 9999999, 61, 3, 512000 },
-        { 8000, 3000, 0, 0, 0 /* the client moves on before */ },
+        { 8000, 3000, 0, 0, 0 /* the client moves on before, */ },
+        { 8000, 3000, 0, 0, 2000, true /* but not in a handshake */ },
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct zkr_session s = { .opts.connect_timeout_ms = rows[i][0],
                                  .opts.session_timeout_ms = rows[i][1],
+                                 .opts.tls_ca = rows[i][5] ? ca : NULL,
                                  .hosts.plain = servers,
                                  .attempt.number = rows[i][2],
                                  .attempt.count = rows[i][3] };
@@ -196,6 +200,37 @@ TEST(no_attempt_is_at_servers_that_were_replaced)
     zkr__session_unlock(s);
     ok(zkr_session_set_servers(s, "127.0.0.2:1,127.0.0.3:1"));
     assert_null(s->attempt.servers);
+}
+
+/* Meanwhile the servers were replaced, and then the session has come. */
+TEST(a_handle_is_closed_for_the_next_attempt_only)
+{
+    struct told opened;
+
+    client_connects(false);
+    AUTO(session) s = begin(SERVERS, FOREVER_MS, 0, &opened);
+    AWAIT(client_handles() == 1);
+    for (int i = 0; i < 2; i++) {
+        zkr__session_lock(s);
+        zkr__attempt_next_unlocks(s, i == 0 ? SERVERS ",127.0.0.9:1" : SERVERS);
+        bool has_handle = s->zk != NULL && s->attempt.servers == NULL;
+        bool is_last = s->attempt.until == ZKR__NEVER;
+        zkr__session_unlock(s);
+        assert_true(has_handle);
+        assert_int_equal(is_last, i);
+        client_connects(true);
+        (void)await(&opened);
+    }
+}
+
+TEST(a_session_that_ends_before_it_is_open_is_followed_by_the_next)
+{
+    struct told opened;
+
+    client_answers_times(ZKR__ZK_EXISTS, ZKR_ZSESSIONEXPIRED, 1);
+    AUTO(session) s = begin(REFUSED, FOREVER_MS, 0, &opened);
+    assert_int_equal(await(&opened), ZKR_OK);
+    assert_int_equal(zkr_session_epoch(s), 2);
 }
 
 static const struct {
@@ -354,6 +389,21 @@ TEST(an_open_tries_until_its_deadline_or_all_refuse_us)
     connector_first = false;
 }
 
+/* No scout finds out more: others are served. What is past does not count. */
+TEST(a_session_whose_credentials_are_refused_is_given_up)
+{
+    client_grants_timeout(150);
+    AUTO(session) s = open_session(ZKR_SESSION_NO_LEASE);
+    atomic_store(&fault, ZKR_CAUSE_CREDENTIALS);
+    client_says(ZKR__ZK_DISCONNECTED);
+    AWAIT(zkr_session_epoch(s) == 2);
+    await_state(s, ZKR_SESSION_RECONNECTED);
+    assert_int_equal(client_scouts(), 0);
+    client_says(ZKR__ZK_DISCONNECTED);
+    AWAIT(client_scouts() > 0 || zkr_session_epoch(s) > 2);
+    assert_int_equal(zkr_session_epoch(s), 2);
+}
+
 TEST(one_round_ends_when_all_refuse)
 {
     zkr_session *s = NULL;
@@ -374,7 +424,8 @@ TEST(a_close_before_the_end_is_told)
     for (int i = 0; i < 2; i++) {
         struct told told;
 
-        ok(zkr_session_close(begin(REFUSED, FOREVER_MS, 0, &told)));
+        ok(zkr_session_close(
+            begin(REFUSED, FOREVER_MS, i * ZKR_SESSION_OWN_LOOP, &told)));
         assert_int_equal(atomic_load(&told.times), 1);
         assert_int_equal(told.error, ZKR_ECLOSED);
     }

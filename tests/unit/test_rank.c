@@ -6,6 +6,7 @@
 
 #include <zkrecipes/session.h>
 
+#include "net.h"
 #include "unit.h"
 #include "zk/probe.h"
 
@@ -108,17 +109,25 @@ static const struct {
     { "it is broken", EPIPE, ZKR_ENOTZK, ZKR__NO_VERDICT },
     { "it is refused", ECONNREFUSED, ZKR_EREFUSED, ZKR__ALL_REFUSE },
     { "there is no way", EHOSTUNREACH, ZKR_EUNREACHABLE, ZKR__NO_VERDICT },
+    { "it does not come", 0, ZKR_EUNREACHABLE, ZKR__NO_VERDICT },
 };
 
 TEST_ROWS(a_connection_that_ends_tells_of_its_server, ends, end)
 {
     enum zkr__verdict verdict;
     char name[32];
+    int others[2];
+    bool full = end->ended == 0 && end->rc == ZKR_EUNREACHABLE; /* its queue */
 
     start_listener(name);
+    for (int i = 0; i < 2; i++)
+        others[i] = full ? net_connect(name, 5000) : -1;
     ended = end->ended;
-    tells(zkr__probe(name, &(struct zkr_session_opts){ 0 }, 5000, &verdict),
+    tells(zkr__probe(name, &(struct zkr_session_opts){ 0 }, full ? 100 : 5000,
+                     &verdict),
           end->rc, name);
     assert_int_equal(verdict, end->verdict);
+    for (int i = 0; i < 2; i++)
+        (void)close(others[i]);
     (void)close(listener);
 }

@@ -19,6 +19,11 @@
 
 FIXTURE(client_reset, NULL)
 
+static bool is_inside(const struct zkr_session *s) ZKR__NO_ANALYSIS
+{
+    return zkr__dispatch_inside_locked(s);
+}
+
 /* -- a thread that is cancelled ------------------------------------------- */
 
 struct cancelled {
@@ -77,6 +82,22 @@ static void on_outcome(int rc, zkr_grant *grant, void *user)
 static void acquire_async(struct cancelled *c)
 {
     any_result(zkr_mutex_acquire_async(c->mutex, -1, on_outcome, c, NULL));
+}
+
+/* As in functions that borrow the handles of two sessions. */
+TEST(a_thread_is_inside_each_session_that_it_visits)
+{
+    struct zkr_session s[2] = { { .id = 1 }, { .id = 2 } };
+    struct zkr__visit visits[2];
+
+    for (int i = 0; i < 2; i++)
+        zkr__dispatch_enter(&s[i], &visits[i]);
+    assert_true(is_inside(&s[0]));
+    zkr__dispatch_leave(&visits[1]);
+    assert_true(is_inside(&s[0]));
+    assert_false(is_inside(&s[1]));
+    zkr__dispatch_leave(&visits[0]);
+    assert_false(is_inside(&s[0]));
 }
 
 static void dispatch(struct cancelled *c)
@@ -432,6 +453,30 @@ TEST(a_read_is_made_again_in_the_next_session)
     client_goes_on();
     AWAIT(atomic_load(&outcome) != 1);
     assert_int_equal(client_requests(ZKR__ZK_GET) - before, 2);
+}
+
+static void gives_up(int rc, atomic_int *outcome)
+{
+    AWAIT(rc != ZKR_OK || atomic_load(outcome) != 1);
+    assert_int_equal(rc == ZKR_OK ? atomic_exchange(outcome, 1) : rc,
+                     ZKR_EUNREACHABLE);
+}
+
+TEST(what_nobody_waits_for_ends_by_its_timeout)
+{
+    atomic_int o = 1;
+    AUTO(session)
+    s = open_session_with(OPTS(session, .reply_timeout_ms = UINT32_MAX));
+
+    client_says(ZKR__ZK_DISCONNECTED);
+    await_state(s, ZKR_SESSION_SUSPENDED);
+    gives_up(zkr_session_get_async(s, "/x", 9, note, &o), &o);
+    gives_up(zkr_session_exists_async(s, "/x", 9, note, &o), &o);
+    gives_up(zkr_session_children_async(s, "/x", 9, note, &o), &o);
+    gives_up(zkr_session_sync_async(s, 9, note, &o), &o);
+    gives_up(zkr_session_create_async(s, "/x", "", 0, NULL, 9, note, &o), &o);
+    gives_up(zkr_session_set_async(s, "/x", "", 0, -1, 9, note, &o), &o);
+    gives_up(zkr_session_delete_async(s, "/x", -1, 9, note, &o), &o);
 }
 
 /* A write that was certainly not made is made in the next session. */

@@ -90,11 +90,9 @@ static const struct row {
     bool trusts;   /* without a lease, and without the logs */
     struct verdict expected;
 } rows[] = {
-    { "turns are good", .lock = MUTEX,
-      { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201) },
+    { "turns are good", .lock = MUTEX, { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201) },
       { W(0, 10, 1000, 1100), W(1, 20, 1102, 1200) } },
-    { "readers share", .lock = RW,
-      { A("__READ__1", 10, 995, 1200), B("__READ__2", 20, 995, 1101) },
+    { "readers share", .lock = RW, { A("__READ__1", 10, 995, 1200), B("__READ__2", 20, 995, 1101) },
       { R(0, 10, 1000, 1200), R(1, 20, 1001, 1100) } },
     /* Both say that they have it; the server ended the first node in
      * between. */
@@ -108,8 +106,7 @@ static const struct row {
       .expected = { BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 } },
     /* Alice sleeps through the end of her session; her lease ended before. */
     { "a claim ends with its lease", MUTEX,
-      { OF(ALICE, "lock-1", 10, 995, 1101, true),
-        B("lock-2", 20, 1000, 1201) },
+      { OF(ALICE, "lock-1", 10, 995, 1101, true), B("lock-2", 20, 1000, 1201) },
       { L(0, 10, 1000, 1300, 1090), W(1, 20, 1102, 1200) },
       .expected.margin_ms = 10 },
     { "without a lease it does not", MUTEX, .trusts = true,
@@ -126,8 +123,7 @@ static const struct row {
       { L(0, 10, 1200, 1300, 1090), W(1, 20, 1102, 1250) },
       .expected.empty = 1 },
     { "an end by an operator is excused", .lock = MUTEX,
-      { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201),
-        A("lock-3", 30, 1202, 1301) },
+      { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201), A("lock-3", 30, 1202, 1301) },
       { W(0, 10, 1000, 1150), W(1, 20, 1110, 1250), W(0, 30, 1210, 1350) },
       { { .at = 1100 * MS, .token = 10, .lock = -1 },
         { .at = 1200 * MS, .session = BOB, .lock = -1 },
@@ -153,13 +149,11 @@ static const struct row {
       .expected.handed_on = 2 },
     { "two threads have one node", STAYS, /* and one has it for no time */
       { A("lock-1", 10, 995, 1201) },
-      { W(0, 10, 1000, 1100), H(2, 10, 1099, 1200, 1),
-        H(0, 10, 1200, 1200, 1) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1099, 1200, 1), H(0, 10, 1200, 1200, 1) },
       .expected = { BROKEN(OVERLAP) = 1, .handed_on = 2, .empty = 1 } },
     { "two threads have one hand-off", STAYS,
       { A("lock-1", 10, 995, 1201) },
-      { W(0, 10, 1000, 1100), H(2, 10, 1100, 1200, 1),
-        H(0, 10, 1200, 1201, 1) },
+      { W(0, 10, 1000, 1100), H(2, 10, 1100, 1200, 1), H(0, 10, 1200, 1201, 1) },
       .expected = { BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1,
                     .handed_on = 2 } },
     /* The client does not know yet that its node has gone with the

@@ -276,8 +276,7 @@ const struct adapter adapters[] = {
       .flags = ZKR_KAZOO_LAYOUT, CALLS(zkr_mutex_new), GRANTS },
     { .name = "reentrant mutex", .traits = FAIR | QUEUES | OWNED | KEEPS_GRANTS,
       CALLS(zkr_reentrant_mutex_new), OWN_GRANTS },
-    { .name = "write lock", .traits = FAIR | QUEUES,
-      CALLS(zkr_rwlock_new), GRANTS },
+    { .name = "write lock", .traits = FAIR | QUEUES, CALLS(zkr_rwlock_new), GRANTS },
     { .name = "write lock in kazoo layout", .traits = FAIR | QUEUES,
       .flags = ZKR_KAZOO_LAYOUT, CALLS(zkr_rwlock_new), GRANTS },
     { .name = "reentrant write lock", .traits = FAIR | QUEUES | OWNED,
@@ -299,13 +298,10 @@ const struct adapter adapters[] = {
     { .name = "unfair mutex", CALLS(zkr_unfair_mutex_new), GRANTS },
     { .name = "semaphore of one", .traits = FAIR | QUEUES | TURNS | TRIES_WRITE,
       .below = "/leases", CALLS(semaphore_make), GRANTS },
-    { .name = "multi-lock of a mutex", .traits = FAIR | QUEUES,
-      CALLS(multi_lock_make), GRANTS },
+    { .name = "multi-lock of a mutex", .traits = FAIR | QUEUES, CALLS(multi_lock_make), GRANTS },
     { .name = "leadership", LEADERSHIP },
-    { .name = "leadership in kazoo layout", .flags = ZKR_KAZOO_LAYOUT,
-      LEADERSHIP },
-    { .name = "leadership in selector layout", .flags = ZKR_SELECTOR_LAYOUT,
-      LEADERSHIP },
+    { .name = "leadership in kazoo layout", .flags = ZKR_KAZOO_LAYOUT, LEADERSHIP },
+    { .name = "leadership in selector layout", .flags = ZKR_SELECTOR_LAYOUT, LEADERSHIP },
 };
 /* clang-format on */
 
