@@ -16,9 +16,7 @@
 #include <vector>
 
 #include <poll.h>
-
 #include <zkrecipes/zkrecipes.hpp>
-
 #include <zkrecipes/zhandle.h> // after it, as it may come
 
 using namespace std::chrono_literals;
@@ -37,12 +35,13 @@ static_assert(!std::is_copy_constructible_v<zkr::grant>);
 static_assert(std::is_nothrow_move_constructible_v<zkr::grant>);
 static_assert(std::is_nothrow_move_constructible_v<zkr::mutex>);
 
-template <class Function> static int code_of(Function function)
+template <class Function> static int code_of(Function function, std::string *what = nullptr)
 {
     try {
         function();
     } catch (const std::system_error &e) {
         REQUIRE(e.code().category() == zkr::category());
+        if (what != nullptr) *what = e.what();
         return e.code().value();
     }
     return ZKR_OK;
@@ -733,12 +732,14 @@ static void a_stop_ends_a_wait(zkr::mutex &mutex, zkr::mutex &other)
     for (int twice = 0; twice < 2; twice++) {
         zkr::grant held = mutex.acquire();
         std::atomic<int> code = 0;
+        std::string what;
         std::jthread waiter([&](std::stop_token stop) {
-            code = code_of([&] { (void)other.acquire(stop); });
+            code = code_of([&] { (void)other.acquire(stop); }, &what);
         });
         waiter.request_stop();
         waiter.join();
         REQUIRE(code == ZKR_ECANCELED);
+        REQUIRE(what.find(other.path()) != std::string::npos);
         held.release();
         REQUIRE(other.acquire(std::stop_token()).is_held());
     }
@@ -799,8 +800,7 @@ int main(int argc, char **argv)
     REQUIRE(argc == 3);
     try {
         zkr::session session(argv[1]);
-        const std::string path =
-            argv[2] + std::to_string(session.id()); // it runs twice
+        const std::string path = argv[2] + std::to_string(session.id()); // it runs twice
         zkr::mutex mutex(session, path);
         zkr::mutex other(session, path);
         REQUIRE(session.state() == ZKR_SESSION_CONNECTED);
