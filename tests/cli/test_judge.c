@@ -241,11 +241,13 @@ static const struct row lock_rows[] = {
     { "a lease that is promised",
       "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one|#e1 2 7 1 two|#q1 2 6 3 two|#q2 "
       "3 8 1 three", 0, NULL, "semaphore other shared 1 held, 2 wait 3" },
-    { "a semaphore of nobody", "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one", 0,
+    { "a semaphore of nobody", "leases 0 1 0|locks 0 1 0", 0, NULL,
+      "semaphore - free 0 held, 0 wait" },
+    { "a semaphore without a queue", "leases 0 1 0|locks 0 1 0|#e0 1 5 1 one", 0,
       NULL, "semaphore other shared 1 held, 0 wait" },
     { "members who enter", "notes 0 5 1|" UUID " 1 6 1", 0, NULL,
       "barrier - entering 0 held, 0 wait 1 members" },
-    { "members who may go", UUID " 1 6 1|5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1|ready 0 8 1", 0,
+    { "members who may go", UUID " 1 6 1|5a5bbc38-73ea-4b5a-9f73-96e8c4c6a437 2 7 1|ready 0 8 1|z 0 9 1", 0,
       NULL, "barrier - ready 0 held, 0 wait 2 members" },
     { "ready alone", "ready 0 8 1", 0, NULL, "- - free 0 held, 0 wait" },
     { "a member beside who contends", UUID " 1 6 1|#0 1 5 1 one", 0, NULL,
@@ -373,6 +375,22 @@ TEST_ROWS(break_says, break_rows, row)
         say("%s\n", lines.texts[i]);
     notes_done(&lines);
     assert_said(row->said, words);
+}
+
+TEST(a_finding_is_of_the_same_node)
+{
+    for (size_t i = 0; i < 4; i++) {
+        struct zkr_participant a = { .name = "a", .token = 1 }, b = a;
+        struct finding then = { .check = "x", .path = "/a", .node = &a };
+        struct finding now = { .check = "x", .path = "/a", .node = &b };
+        struct findings all = { .items = &now, .count = 1 };
+
+        b.token += i == 1;
+        b.name = i == 2 ? "b" : "a";
+        now.path = i == 3 ? "/b" : "/a";
+        findings_keep(&all, &(struct findings){ .items = &then, .count = 1 });
+        assert_int_equal(all.count, i == 0);
+    }
 }
 
 TEST(a_clock_is_wrong_by_ten_seconds)

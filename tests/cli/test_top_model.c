@@ -643,7 +643,7 @@ TEST(nobody_is_a_list_too)
 {
     look(1000, NULL);
     line_is(1, "0 locks, 0 held, 0 waiting$");
-    press("jkGg");
+    press("jkGgRK");
     press_key('\r');
     line_is(1, "0 locks");
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of kazoo with directories that the server removes when they are
- * empty. */
+/* Tests of kazoo with directories that the server removes when empty. */
 #include "pair.h"
 
 /* We acquire first, so that the directory is a container. kazoo queues before

@@ -574,8 +574,7 @@ static void strike(struct mix *m, enum fault fault,
         come_back(m, from, waiter, fault);
 }
 
-/* Each kind is struck: of a semaphore those that know it, else also one that
- * reads. */
+/* Each kind is struck: of a semaphore those that know it, else a reader. */
 static void strike_all(struct mix *m, enum fault fault)
 {
     for (int kind = 0; kind < (m->limit > 0 ? KIND_KAZOO : KINDS); kind++) {

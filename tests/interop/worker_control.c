@@ -14,8 +14,7 @@
 
 static const char *const kind_names[KINDS] = { "c", "curator", "kazoo" };
 
-/* The paths of the workers, from meson; empty when it did not find what they
- * need. */
+/* The paths of the workers, from meson; empty where they lack something. */
 static const char *env(const char *name)
 {
     const char *value = getenv(name);

@@ -25,8 +25,7 @@ void client_serves_at(const char *server);
 void client_refuses_login(int count);
 /* Those that the last handle was given last. */
 const char *client_auth(void);
-/* How many of the next handles that are scouts are served; how many there
- * were. */
+/* How many of the next scouts are served; how many there were. */
 void client_serves_scouts(int count);
 int client_scouts(void);
 /* Returns when the last handle was made, by CLOCK_BOOTTIME. */

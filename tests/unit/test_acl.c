@@ -73,8 +73,7 @@ TEST(bad_texts_are_refused_by_entry)
     };
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        /* The error must not show the text: it may hold the digest of a
-         * password. */
+        /* The error must not show the text: it may hold a digest. */
         const char *said = textf("acl: entry %u ", rows[i].entry);
 
         for (const char *const *text = rows[i].texts; *text != NULL; text++) {

@@ -133,8 +133,7 @@ TEST(all_who_wait_are_woken)
     zkr__mtx_done(&mtx);
 }
 
-/* The memory of a wait is gone with it, so whoever wakes it late must have
- * ended. */
+/* The memory of a wait goes with it: whoever wakes it late has ended before. */
 TEST(a_wait_may_end_as_it_is_woken)
 {
     struct zkr__cond cond = { NULL };

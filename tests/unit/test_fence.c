@@ -633,8 +633,7 @@ TEST(a_lock_file_that_was_replaced_is_noticed)
     ok(zkr_fence_accept(next, 6, 0));
 }
 
-/* A crash while it was set up leaves an empty lock file, with or without the
- * fence. */
+/* A crash while it is set up leaves an empty lock file, fence or not. */
 TEST(a_set_up_that_was_cut_short_is_done_again)
 {
     for (int i = 0; i < 2; i++) {

@@ -168,8 +168,7 @@ TEST(a_new_file_that_was_left_is_overwritten)
     assert_true(highest(f) == 5);
 }
 
-/* In a directory where others may write, a link must not make us write
- * elsewhere. */
+/* Where others may write, a link must not make us write elsewhere. */
 TEST(links_are_not_followed)
 {
     zkr_fence *f = open_fence();

@@ -482,8 +482,7 @@ static void *dispatch_main(void *unused)
     return unused;
 }
 
-/* Only one thread dispatches, and the memory would be freed while the callback
- * runs. */
+/* One thread dispatches: the memory would be freed while the callback runs. */
 TEST(a_close_waits_for_the_callback_of_another_thread)
 {
     zkr_listener *l = MADE(listener, session_listen, s, stay_inside, NULL);

@@ -212,8 +212,7 @@ static void *connect_late(void *unused)
     return unused;
 }
 
-/* The server may have made the session at once, and its answer may have been
- * late. */
+/* The server may have made the session at once, and have answered late. */
 TEST(a_lease_begins_before_the_session_is_asked_for)
 {
     client_connects(false);
@@ -417,8 +416,7 @@ TEST(a_session_that_is_served_no_more_is_given_up)
     assert_has(events, "LOST 3 0 RESTORED\n");
 }
 
-/* Servers without a quorum hang up in the same way, and the session
- * survives. */
+/* Servers without a quorum hang up like that, and the session survives. */
 TEST(a_session_outlives_servers_that_serve_nobody)
 {
     client_grants_timeout(SHORT_MS);

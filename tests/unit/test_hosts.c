@@ -295,8 +295,7 @@ TEST_ROWS(each_is_in_front_once, fronts, f)
     }
 }
 
-/* Nobody has so many; but a list is a text of the user, and the fronts are an
- * array. */
+/* Nobody has so many; but the list is the user's, and the fronts an array. */
 TEST(the_first_64_are_in_front)
 {
     char servers[70 * sizeof("one:70")] = "";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of opening a session: with and without waiting, and when servers
- * refuse. */
+/* Tests of opening a session: with and without waiting, and when refused. */
 #include "unit.h"
 
 #include "base/clock.h"

@@ -319,8 +319,7 @@ TEST(record_of_no_thread_names_none)
 
 static struct zkr__known_owner known;
 
-/* The text is in a block of exactly its size, so that ASan sees a read behind
- * it. */
+/* The text is in a block of its size: ASan sees a read behind it. */
 static void read_text(const char *text)
 {
     size_t size = strlen(text);
@@ -418,8 +417,7 @@ TEST(other_data_is_no_record)
     assert_false(known.is_record);
 }
 
-/* jansson limits the depth of its input; a text longer than a record is not
- * parsed. */
+/* jansson limits the depth; a text longer than a record is not parsed. */
 TEST(deep_and_long_data_is_no_record)
 {
     char *deep = many('[', 100000);

@@ -10,8 +10,7 @@
 static const uint32_t markers =
     ZKR__MARKER_BIT(ZKR__CURATOR_LOCK) | ZKR__MARKER_BIT(ZKR__CURATOR_READ);
 
-/* A queue, as the contender `self` sees it; NULL: as somebody who is not in
- * it. */
+/* A queue, as the contender `self` sees it; NULL: as somebody outside. */
 struct view {
     struct zkr__queue queue;
     size_t self;

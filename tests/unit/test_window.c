@@ -49,8 +49,7 @@ TEST(it_shrinks_once_for_a_flight_that_was_too_large)
     assert_int_equal(window.size, (first + 1) / 2 / 2);
 }
 
-/* A write takes longer than a read on all servers, and so does a read behind
- * it. */
+/* A write takes longer than a read on all servers; so does a read behind it. */
 TEST(reads_are_not_compared_with_writes)
 {
     unsigned first = window.size;

@@ -844,8 +844,7 @@ static int told_of_pair(int first, int second, int rc)
     return told.reply.rc;
 }
 
-/* The transaction is refused because of one operation, and the server says of
- * which. */
+/* The transaction is refused for one operation: the server says for which. */
 TEST(what_became_of_each_operation_is_told)
 {
     gives(ZNONODE, told_of_pair(ZNONODE, ZRUNTIMEINCONSISTENCY, ZNONODE));
