@@ -45,14 +45,12 @@ static const struct row {
     int64_t number;
 } rows[] = {
     { "nothing is right", .rule = NONE },
-    { "turns are right",
-      { X("a", 1, 10, 20), X("b", 2, 20, 30), X("c", 3, 31, 40) },
+    { "turns are right", { X("a", 1, 10, 20), X("b", 2, 20, 30), X("c", 3, 31, 40) },
       .rule = NONE },
     { "shared grants may be held together",
       { X("a", 1, 10, 20), S("b", 2, 20, 50), S("c", 3, 20, 40), X("d", 4, 50, 60) },
       .rule = NONE },
-    { "the order of the records does not matter",
-      { X("b", 2, 20, 30), X("a", 1, 10, 20) },
+    { "the order of the records does not matter", { X("b", 2, 20, 30), X("a", 1, 10, 20) },
       SOME_NODES, { N("a", false, 1, 20), N("b", false, 2, 30) },
       .rule = NONE },
     /* The record of "a" was late: its lock had gone to "b" by then. */

@@ -500,6 +500,24 @@ TEST(a_write_that_was_not_made_goes_on)
     ok(zkr_session_set(s, "/x", "", 0, -1, -1, NULL)); /* waits for that one */
 }
 
+static void *set_there(void *s)
+{
+    return zkr_session_set(s, "/x", "", 0, -1, -1, NULL) == ZKR_OK ? s : NULL;
+}
+
+/* Its answer tells what has become of it. */
+TEST(a_write_that_is_under_way_at_a_close_is_answered)
+{
+    zkr_session *s = open_session(ZKR_SESSION_NO_LEASE);
+
+    client_closes(true, true);
+    client_stops_at(ZKR__ZK_SET);
+    pthread_t thread = thread_start(set_there, s);
+    client_await_stop();
+    ok(zkr_session_close(s));
+    assert_non_null(thread_join(thread));
+}
+
 TEST(a_server_that_only_reads_is_left_for_a_while)
 {
     AUTO(session) s = open_session_with(
