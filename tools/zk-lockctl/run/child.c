@@ -120,15 +120,17 @@ static void note_end(struct child *c, int status)
     atomic_store(&c->guard->status, status);
 }
 
-/* Also strangers that are ours, as those that a shell had before it became
- * us. */
+/* Also strangers that are ours, as those that a shell had before it became us.
+ * A guard that is stopped would not tell of the end of the command. */
 static void reap_ours(struct child *c)
 {
     int status;
     pid_t pid;
 
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == c->guard_pid)
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        if (WIFSTOPPED(status))
+            wake_guard(c);
+        else if (pid == c->guard_pid)
             c->guard_pid = 0;
         else if (pid == atomic_load(&c->guard->command))
             note_end(c, status);
