@@ -17,8 +17,7 @@ import sys
 LETTERS = {'EINVAL': 'N', 'EFORKED': 'F', 'ZAUTHFAILED': 'A', 'ECLOSED': 'C',
            'EDEADLK': 'D', 'EPATH': 'P', 'ETOOLONG': 'L'}
 # Every allocation fails in turn, and every system call.
-IN_WANT = ('integration/test_alloc.c', 'unit/test_failing.c', 'sim/lives.c',
-           'unit/test_fence.c')
+IN_WANT = ('integration/test_alloc.c', 'unit/test_failing.c', 'sim/lives.c', 'unit/test_fence.c')
 FOLDERS = ('unit', 'integration', 'integration/contract', 'sim')
 
 # Codes that a test provokes without the name of the call, or that need none.
@@ -77,8 +76,7 @@ def tests(root):
 def main():
     root = pathlib.Path(sys.argv[1])
     outputs_c = (root / 'tests/unit/test_outputs.c').read_text()
-    table = re.findall(r'^ *(ROW|CALL)\((\w+),(?: \w+(?:\([^)]*\))?,)? "(\w*)",',
-                       outputs_c, re.M)
+    table = re.findall(r'^ *(ROW|CALL)\((\w+),(?: \w+(?:\([^)]*\))?,)? "(\w*)",', outputs_c, re.M)
     rows = {name: letters for _, name, letters in table}
     outputs = {name for kind, name, _ in table if kind == 'ROW'}
     untold = {name for name, letters in rows.items() if 'B' in letters}

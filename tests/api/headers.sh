@@ -94,8 +94,7 @@ static int is_default(const void *opts, size_t size)
 
 static void set(struct zkr_session_opts *opts, unsigned ms)
 {
-    struct zkr_retry policies[] = { ZKR_RETRY_NONE_INIT,
-                                    ZKR_RETRY_N_TIMES_INIT(3, ms) };
+    struct zkr_retry policies[] = { ZKR_RETRY_NONE_INIT, ZKR_RETRY_N_TIMES_INIT(3, ms) };
 
     opts->retry = policies[1];
     opts->retry = ZKR_RETRY_N_TIMES_INIT(3, 50);

@@ -369,8 +369,7 @@ def who_had_it_last_night():
         says=["the backup", "session expired", "the report", "broken by 0x"],
     )
     at = found(r"(\S+Z) +\S+Z .*session expired", said)
-    op("zk-lockctl log%s --at %s nightly" % (logs, at),
-       says=["HELD", "the backup"])
+    op("zk-lockctl log%s --at %s nightly" % (logs, at), says=["HELD", "the backup"])
 
 
 def a_leader_must_move():

@@ -108,19 +108,27 @@ static void kill_one(void)
 
 /* "killed-front": the process of zk-lockctl hold that speaks to the shell is
  * killed after so many writes ($KILL_AFTER), or when all of the code has just
- * been printed; with $KILL_FRONT then its parent, the front. */
+ * been printed; with $KILL_FRONT then its parent, the front. "stopped-keeper":
+ * it is stopped when it has then told the front, by a byte, that it may end. */
 ssize_t write(int fd, const void *buf, size_t n)
 {
     const char *after = getenv("KILL_AFTER");
     bool kills = fd == STDOUT_FILENO && is_told("killed-front");
+    static bool printed;
     static int writes;
 
     if (kills && after != NULL && writes++ == atoi(after))
         (void)raise(SIGKILL);
     ssize_t written = (ssize_t)syscall(SYS_write, fd, buf, n);
-    if (kills && after == NULL && written > 4 &&
-        memcmp((const char *)buf + written - 4, "\n:;\n", 4) == 0)
+    if (fd == STDOUT_FILENO && written > 4)
+        printed = memcmp((const char *)buf + written - 4, "\n:;\n", 4) == 0;
+    if (kills && after == NULL && printed)
         kill_one();
+    if (is_told("stopped-keeper") && printed && n == 1 &&
+        gettid() == getpid()) {
+        printed = false; /* the client of ZooKeeper writes such bytes, too */
+        (void)raise(SIGSTOP);
+    }
     return written;
 }
 

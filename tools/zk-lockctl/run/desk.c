@@ -42,7 +42,6 @@ struct desk *desk_new(int64_t session, const struct wanted *wanted)
     }
     d->self = (struct around_item){ session, (uint32_t)getpid(), (uint32_t)fd };
     d->wanted = *wanted;
-    atomic_store(&d->valid_until_ms, INT64_MAX);
     atomic_store(&d->release, DESK_KEPT);
     return d;
 }

@@ -86,6 +86,7 @@ static int start_guard(struct run *run)
     run->desk = desk_new(run->session_id, &run->opts.wanted);
     if (run->desk == NULL)
         return lockctl_fail(EX_RUN, "no memory to share: %s", strerror(errno));
+    atomic_store(&run->desk->valid_until_ms, run_view_now(run).valid_until_ms);
     int error = child_start(&run->child, &plan, 0);
     return error == 0 ? 0
                       : lockctl_fail(EX_RUN, "cannot start the guard: %s",
