@@ -174,7 +174,9 @@ TEST(a_job_in_the_background_can_be_brought_to_the_front)
 /* A stopped tool cannot renew its lease. */
 TEST(a_job_that_was_stopped_for_too_long_is_dead)
 {
-    type_run("--session-timeout 4s", COMMAND " signals");
+    /* The child is in the group of the tool, as the command is. */
+    type_run("--session-timeout 4s",
+             "sh -c 'sleep 1000 & exec " COMMAND " signals'");
     tmux_wait("ready\n");
     tmux_key("C-z");
     tmux_wait("Stopped");
