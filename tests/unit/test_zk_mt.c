@@ -927,6 +927,7 @@ TEST(a_request_that_the_client_refuses_goes_with_the_next)
         assert_int_equal(asked_for(ZKR__ZK_CHECK), client.rc);
         assert_int_equal(pair(), client.rc);
     }
+    assert_true(before == 0 || allocated() > before + 10000);
     zoo_op_result_t *results = client.results;
     client.rc = ZOK;
     assert_int_equal(asked_for(ZKR__ZK_CHECK), ZOK);
