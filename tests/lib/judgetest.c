@@ -51,8 +51,7 @@ static const struct row {
       { X("a", 1, 10, 20), S("b", 2, 20, 50), S("c", 3, 20, 40), X("d", 4, 50, 60) },
       .rule = NONE },
     { "the order of the records does not matter", { X("b", 2, 20, 30), X("a", 1, 10, 20) },
-      SOME_NODES, { N("a", false, 1, 20), N("b", false, 2, 30) },
-      .rule = NONE },
+      SOME_NODES, { N("a", false, 1, 20), N("b", false, 2, 30) }, .rule = NONE },
     /* The record of "a" was late: its lock had gone to "b" by then. */
     { "an instant says only that it was granted",
       { X("a", 1, 26, 26), X("b", 2, 25, 25) },
