@@ -44,8 +44,7 @@ void holder_acquire(struct holder *h)
     ok(zkr_mutex_acquire_async(h->mutex, -1, on_acquired, h, NULL));
 }
 
-/* The session is closed first, because the close delivers the last
- * callbacks. */
+/* The session is closed first: the close delivers the last callbacks. */
 void holder_close(struct holder *h)
 {
     (void)zkr_session_close(h->session);

@@ -36,8 +36,7 @@ static struct stock take_stock(void)
                            .bytes = mallinfo2().uordblks };
 }
 
-/* The cancel meets the claim in any state: not sent, creating, listing, waiting
- * or granted. */
+/* The cancel meets a claim not sent, creating, listing, waiting or granted. */
 static void acquire_and_cancel(zkr_mutex *m, int pause_us)
 {
     AUTO(recorder) r = recorder_new();

@@ -5,8 +5,7 @@
  * Each row has a proxy that answers no request sooner than the round trip of
  * the row, or up to 30 percent sooner or later than that: before its holders
  * acquire, or from a moment on while they hold. Three real servers; the holders
- * are on a follower. ZKR_TIMEOUTS is for how many session timeouts they hold.
- */
+ * are on a follower. ZKR_TIMEOUTS is how many session timeouts they hold. */
 #include "holder.h"
 
 #define TIMEOUT_MS 4000 /* T */

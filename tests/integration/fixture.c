@@ -472,7 +472,9 @@ void record_grants(int error, zkr_grant *const *grants, size_t count,
 {
     for (size_t i = 0; i < count; i++)
         zkr_grant_free(grants[i]);
-    recorder_add(recorder, error, (int64_t)count);
+    bool told = *zkr_error_detail() != '\0';
+    recorder_add(recorder, told == (error != ZKR_OK) ? error : ZKR_EPROTO,
+                 (int64_t)count);
 }
 
 zkr_grant *recorded_grant(struct recorder *r, size_t i)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixture of the integration tests: one server, sessions, waiting
- * threads. */
+/* The fixture of the integration tests: a server, sessions, waiting threads. */
 #pragma once
 
 #include <stdatomic.h>
@@ -42,8 +41,7 @@
 extern struct server *the_server;
 extern struct admin *admin;
 
-/* The main() of every program here. It returns 77 when no server is
- * installed. */
+/* The main() of every program here: 77 when no server is installed. */
 int run_with_server(const struct server_opts *opts, int (*run_group)(void));
 /* Empty containers go at once, and nodes may have a TTL. */
 extern const struct server_opts quick_containers;
@@ -197,8 +195,7 @@ void wait_grant_state(zkr_grant *g, enum zkr_grant_state_kind state);
  * and leaves them without an answer for 2/3 of their session timeout. So the
  * admin client, which has a long timeout, does not connect meanwhile. */
 void restart_server(void);
-/* Calls the function, if any, when the server serves, before the admin
- * connects. */
+/* Calls it, if any, when the server serves, before the admin connects. */
 void restart_server_for(void (*clients_first)(void));
 
 /* Make the server end the session now. */

@@ -40,16 +40,14 @@ zkr_grant *hand_on(zkr_grant *g, struct waiter *next);
 /* Deletes the node of `g`; returns when its holder knows. */
 void lose(zkr_grant *g);
 
-/* Checks that it is not granted, although all clients had time to see the
- * change. */
+/* Checks that it is not granted, although all had time to see the change. */
 void still_waits(struct waiter *w);
 
 /* Checks that the visitor gets the lock in that mode neither by a try, which
  * writes nothing, nor by a short wait, which leaves nothing. */
 void is_refused(acquire_call *call);
 
-/* Returns the path by which the admin finds the node of a grant; valid until
- * the next call. */
+/* Returns the admin's path of a grant's node; valid until the next call. */
 const char *node_of(zkr_grant *g);
 int64_t sequence_of(zkr_grant *g);
 

@@ -65,8 +65,7 @@ TEST_WITH(a_later_contender_is_left_alone, proxied_setup, proxied_teardown)
     wait_verified(next);
 }
 
-/* A delete that waits in a session that ends is not sent in the next one
- * without a look. */
+/* A delete that waits as its session ends is not sent later without a look. */
 TEST_WITH(a_new_session_looks_again, proxied_setup, proxied_teardown)
 {
     struct caller c;

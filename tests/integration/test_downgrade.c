@@ -109,6 +109,20 @@ TEST(a_read_under_a_write_keeps_writers_out)
     }
 }
 
+TEST(a_read_under_a_write_waits_for_the_servers_as_a_try_does)
+{
+    AUTO(session)
+    hasty = THROUGH(.reply_timeout_ms = 200,
+                    .chroot = root[0] == '\0' ? NULL : root);
+    AUTO(rwlock) l = new_rwlock(hasty, 0);
+    AUTO(grant) writing = write_lock(l);
+    proxy_freeze(proxy);
+    assert_int_equal(zkr_rwlock_acquire_read(l, -1, &nil),
+                     ZKR_ZOPERATIONTIMEOUT);
+    proxy_heal(proxy);
+    assert_int_equal(lock_stats(l).timeouts, 1);
+}
+
 TEST(a_read_at_the_place_of_the_write_may_be_released_first)
 {
     zkr_grant *writing = write_lock(lock);
@@ -311,6 +325,10 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
     assert_int_equal(zkr_grant_check(writing), ZKR_OK);
     assert_int_equal(zkr_grant_check(reading), ZKR_OK);
     assert_int_equal(zkr_grant_check(foreign), ZKR_OK);
+    disconnect(proxy, s); /* it does not wait for a connection */
+    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &nil),
+                     ZKR_ZCONNECTIONLOSS);
+    connect_again(proxy, s);
     assert_int_equal(count_children(dir), 2);
     release(foreign);
     release(reading);
@@ -320,8 +338,7 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
     assert_int_equal(count_children(dir), 0);
 }
 
-/* Regression: the reader's list had shown the loss, and the write grant was
- * still HELD. */
+/* Regression: the reader's list showed the loss, the write was still HELD. */
 TEST(a_lost_write_is_not_downgraded_and_one_found_deleted_is_lost_at_once)
 {
     static const uint32_t flags[] = { 0, ZKR_REENTRANT };

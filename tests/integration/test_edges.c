@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of data that others have written: each reader of a node is given each
- * of the edges. */
+/* Tests of data that others have written: each reader is given each edge. */
 #include "fixture.h"
 
 static char longest[ZKR_DATA_MAX];

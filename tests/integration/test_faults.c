@@ -87,8 +87,7 @@ static void on_late_create(struct zkr__op *op,
 {
 }
 
-/* The create that the claim sent, and that a search has not found, is carried
- * out now. */
+/* The claim's create, which a search has not found, is carried out now. */
 static void create_late(struct zkr_session *of, struct zkr__op *op)
 {
     zkr__session_lock(of);

@@ -218,6 +218,28 @@ TEST(locks_of_all_recipes_are_members)
     ok(zkr_reentrant_mutex_release(rm));
 }
 
+/* The read beside the write is granted at once, and does not hurry the rest. */
+TEST(a_read_beside_a_write_does_not_end_the_wait_for_others)
+{
+    AUTO(recorder) r = recorder_new();
+    AUTO(session) hasty = OPEN(.reply_timeout_ms = 100);
+    AUTO(rwlock) rw = NEW(rwlock, hasty, paths[0], NULL);
+    AUTO(mutex) m2 = new_mutex(hasty, paths[1]);
+    AUTO(multi_lock) ml = NEW(multi_lock, hasty, NULL);
+    zkr_grant *g = acquire(others[1]);
+    AUTO(grant) writing = NULL;
+    ok(zkr_multi_lock_add(ml, rw, OPTS(acquire, .mode = ZKR_SHARED)));
+    ok(zkr_multi_lock_add(ml, m2, NULL));
+    ok(zkr_lockable_acquire(rw, OPTS(acquire, .owner = 7), -1, &writing));
+    ok(zkr_lockable_acquire_all_async(ml, OPTS(acquire, .owner = 7), -1,
+                                      record_grants, r, NULL));
+    wait_children(paths[1], 2);
+    assert_int_equal(zkr_mutex_acquire(mutexes[1], GIVE_UP_MS, &nil),
+                     ZKR_ETIMEDOUT);
+    release(g);
+    is_recorded(r, 0, ZKR_OK, 2);
+}
+
 /* A lock that the thread had before must not be lost with the rest. */
 TEST(a_failure_gives_back_no_more_than_it_took)
 {

@@ -38,7 +38,7 @@ TEST(a_writer_waits_for_all_readers_before_it_and_no_reader_overtakes_it)
 
     assert_ptr_not_equal(readers[0], readers[2]);
     assert_int_equal(zkr_grant_depth(readers[0]), 1);
-    assert_int_equal(zkr_rwlock_acquire_read(lock, 0, &nil), ZKR_EBUSY);
+    tells(zkr_rwlock_acquire_read(lock, 0, &nil), ZKR_EBUSY, "-__WRIT");
     assert_int_equal(zkr_rwlock_acquire_read(lock, GIVE_UP_MS, &nil),
                      ZKR_ETIMEDOUT);
     wait_children(dir, 4);

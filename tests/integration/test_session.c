@@ -190,8 +190,7 @@ TEST(with_credentials_only_their_owner_gets_at_the_nodes)
     assert_int_equal(nodes->count, 1);
 }
 
-/* From the next connection on, together with those of before; the next session
- * has them alone. */
+/* From the next connection on, with those of before; then for themselves. */
 TEST(credentials_that_are_set_are_used_from_the_next_connection_on)
 {
     static const char *const old = "/smiths-old";

@@ -276,6 +276,7 @@ TEST(a_node_that_is_refused_later_is_counted)
     for (int i = 0; i < 2; i++) {
         keep_it();
         proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
+        proxy_rule_error(proxy, ZOO_DELETE_OP, 2, ZNOAUTH); /* once more */
         ok(zkr_lockable_give_back(m));
         assert_true(proxy_wait_rule(proxy, SOON_MS));
         if (i == 0) /* its own claims get past it */
@@ -292,9 +293,8 @@ TEST(after_a_yield_the_holder_gives_it_back)
     keep_it();
     ok(zkr_lockable_give_back(m)); /* what is kept */
     wait_children(path, 0);
-    AUTO(held) g = acquire(m);
+    zkr_grant *g = acquire(m);
     int64_t token = zkr_grant_token(g);
-
     wait_here(2);
     ok(zkr_lockable_give_back(m));
     assert_int_equal(zkr_grant_check(g), ZKR_OK);
@@ -303,6 +303,25 @@ TEST(after_a_yield_the_holder_gives_it_back)
     token = zkr_grant_token(g);
     g = pass_on(g);
     assert_true(zkr_grant_token(g) == token);
+    ok(zkr_lockable_give_back(m));
+    proxy_rule_error(proxy, ZOO_DELETE_OP, 1, ZNOAUTH);
+    assert_int_equal(zkr_grant_release(g), ZKR_ZNOAUTH);
+    zkr_grant_free(g);
+}
+
+/* It goes to the servers for the first of them, who only tries. */
+TEST(a_try_that_fails_ends_no_wait)
+{
+    zkr_grant *g = acquire(rival);
+
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 1, PROXY_HOLD_REPLY);
+    struct waiter tries = WAITER(start, m, 0);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    struct waiter w = WAITER(start, m, -1);
+    AWAIT(lock_stats(m).acquires == 2);
+    proxy_release(proxy);
+    assert_int_equal(waiter_join(&tries), ZKR_EBUSY);
+    release_to(g, &w);
 }
 
 TEST(a_request_for_the_lock_gets_it)

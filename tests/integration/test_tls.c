@@ -88,8 +88,7 @@ TEST(a_lock_works_over_tls_and_outlives_the_connection)
     }
 }
 
-/* Also when a test has ended the one before, not on a plain connection. The key
- * has a password. */
+/* Also when a test has ended the last one, by TLS. Its key has a password. */
 TEST(a_new_session_is_over_tls_too)
 {
     struct zkr_session_opts opts = tls_opts("ca", "client");

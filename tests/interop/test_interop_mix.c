@@ -35,8 +35,7 @@ enum fault { NONE, KILL, EXPIRE, RESTART };
  * are two. As rwlock.h asks of a resource, an access under a write lock is
  * refused when its token is lower than the highest that was seen, one under a
  * read lock when it is lower than the highest that came with a write lock.
- * Under a lease nothing is written, and so the fence refuses none.
- */
+ * Under a lease nothing is written, and so the fence refuses none. */
 
 /* A worker holds the lock by one node, from its enter to its leave. */
 struct section {
@@ -321,8 +320,7 @@ static void on_answer(struct mix *m, struct worker *w)
     }
 }
 
-/* Answers what the workers have asked. They hold still while the test does
- * other things. */
+/* Answers what the workers have asked. Else they hold still. */
 static const struct journal *fleet_hear(struct mix *m)
 {
     for (struct worker *w = NULL; (w = fleet_next(m, w)) != NULL;) {

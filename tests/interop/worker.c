@@ -51,8 +51,7 @@ __attribute__((format(printf, 1, 2))) static int answer(const char *format, ...)
     return ZKR_OK;
 }
 
-/* Answers that it is done; what has failed is returned, and answered by
- * obey(). */
+/* Answers that it is done; returns what has failed, which obey() answers. */
 static int done(int rc, const char *what)
 {
     return rc != ZKR_OK ? rc : answer("%s", what);

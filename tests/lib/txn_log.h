@@ -26,8 +26,7 @@ typedef bool (*txn_fn)(void *user, const struct txn *t);
 
 /* Calls `fn` with all transactions in the order in which this server logged
  * them; it may be running. Returns false when there are none, a file cannot be
- * read, or `fn` returned false.
- */
+ * read, or `fn` returned false. */
 bool txn_log_read(const struct server *s, txn_fn fn, void *user);
 
 /* The same for the log in `dir`/version-2. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The applications: the threads of the processes open sessions, acquire locks,
- * and close. */
+/* The applications: threads of processes open sessions, acquire, and close. */
 #include "users.h"
 
 /* An asynchronous acquire, for which no thread waits in the library. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated world is made of these: memory, choices, events, fibers, and
- * pipes. */
+/* The simulated world is made of memory, choices, events, fibers and pipes. */
 #pragma once
 
 #include <stdbool.h>
@@ -127,8 +126,7 @@ void fiber_join(int fiber);
 /* Processes of which no fiber runs. */
 extern bool fiber_stopped[PROCESSES_MAX];
 
-/* Fibers that can run: their number, the next one to run, and a call that runs
- * it until it waits. */
+/* Fibers that can run: how many, the next, and a call that runs it for once. */
 int fibers_ready(void);
 void fibers_run(int which);
 /* Returns when the next wait times out. */

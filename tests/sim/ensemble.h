@@ -78,8 +78,7 @@ void tree_set(struct node *n, int64_t version, const char *data, size_t len);
 /* Discards the versions after this one. */
 void tree_truncate(int64_t version);
 
-/* Returns the node after that one, or the first (NULL), of all times; NULL
- * behind the last. */
+/* Returns the node after that one (NULL: the first), of all times, or NULL. */
 struct node *tree_after(const struct node *n);
 
 /* -- the replicas ---------------------------------------------------------- */

@@ -217,8 +217,7 @@ static void on_request(struct conn *c, struct request *r)
     advance(c);
 }
 
-/* When a client is back on the same server, its old connection is not read any
- * more. */
+/* When a client is back on a server, its old connection is read no more. */
 static void on_hello(struct conn *c, struct request *hello)
 {
     if (!ensemble_serves(c->replica) ||

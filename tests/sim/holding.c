@@ -95,8 +95,7 @@ struct listening {
     bool owned; /* by a thread that alone may give it back */
 };
 
-/* The holder is asked for the lock: it gives it back, unless only its thread
- * may. */
+/* The holder is asked for it, and gives it back, unless only its thread may. */
 static void on_revoke(const struct listening *l, zkr_grant *grant)
 {
     struct attempt *a = l->attempt;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oracle: judges the library's promises by the transactions that the leader
- * has committed. */
+/* The oracle: judges the library's promises by committed transactions. */
 #include "oracle.h"
 
 /* Timers are exact here. */

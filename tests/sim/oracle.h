@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The oracle: judges the library's promises by the transactions that the leader
- * has committed. */
+/* The oracle: judges the library's promises by committed transactions. */
 #pragma once
 
 #include "frontend.h"
@@ -34,8 +33,7 @@ struct attempt {
     bool upgrade; /* grants for which its thread may have to wait for itself */
 };
 
-/* Returns the node that was committed at any time, or NULL. A czxid of 0 is
- * any. */
+/* Returns the node that was once committed, or NULL. A czxid of 0 is any. */
 const struct node *oracle_node(const char *path, int64_t czxid);
 /* A fair and an unfair lock on the same path know nothing of each other. */
 bool oracle_is_one_lock(const struct node *a, const struct node *b);

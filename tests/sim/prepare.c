@@ -49,8 +49,7 @@ bool acls_permit(int session, const struct node *n, uint32_t permission,
     return false;
 }
 
-/* Ends the sessions that were refused something; repeated until the ensemble
- * has agreed. */
+/* Ends the sessions that were refused something, until the ensemble agrees. */
 static void clean_up(void *arg, uint64_t tag)
 {
     bool any = false;
@@ -127,8 +126,7 @@ static int parent_of(const char *path, struct node **ret_parent)
                                                 : ZKR_ZNOCHILDRENFOREPHEMERALS;
 }
 
-/* The number sticks at 2^31-1, but creates that overtake the commit of the one
- * before go beyond it. */
+/* The number sticks at 2^31-1; creates that overtake a commit go beyond it. */
 static int32_t next_number(const struct node *parent)
 {
     return parent->proposed > 0 ? parent->cversion_proposed : parent->cversion;

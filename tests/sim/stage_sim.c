@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plays scripts on the simulated ensemble, without other faults than those of
- * the script. */
+/* Plays scripts on the simulated ensemble, without faults but the script's. */
 #include "stage.h"
 
 #include <stdarg.h>

@@ -27,8 +27,7 @@ struct asked {
     bool seen; /* by its thread */
     zkr_request *request;
 };
-/* Of an array of those: waits for whichever is told first. Returns NULL when
- * all have been seen. */
+/* Of an array of those: waits for who is told first. Returns NULL after all. */
 void *user_awaits_one(const struct thread *t, void *all, size_t size,
                       uint32_t count);
 
@@ -62,6 +61,5 @@ void user_needs_several(struct thread *t);
 void user_writes(const struct process *p, const struct attempt *a,
                  zkr_grant *grant);
 
-/* looking.c: listing participants, finding locks, asking for one, and breaking
- * it. */
+/* looking.c: listing participants, finding locks, asking and breaking. */
 void user_looks_on(const struct process *p);

@@ -595,8 +595,7 @@ static void copy_checks(struct request *r, const struct zkr__zk_multi *multi)
     }
 }
 
-/* A request that comes as the session ends can be forgotten by the client
- * (ZOOKEEPER-2802). */
+/* The client can forget a request as the session ends (ZOOKEEPER-2802). */
 int zkr__zk_submit(struct zkr__zk *zk, struct zkr__zk_request *request,
                    uintptr_t id)
 {

@@ -35,8 +35,7 @@ static void on_due(struct zkr__timer *timer)
     (void)atomic_fetch_sub(&timers_left, 1);
 }
 
-/* With thousands of timers due at once, all others waited until the last one
- * had run. */
+/* With thousands of timers due at once, all others waited for the last one. */
 TEST(one_timer_runs_at_a_time)
 {
     AUTO(session) s = open_session(0);
@@ -75,8 +74,7 @@ static void *take_once(void *unused)
     return NULL;
 }
 
-/* A thread that released the mutex and took it again, over and over, mostly
- * kept others out. */
+/* A thread that took the mutex again and again mostly kept others out. */
 TEST(who_waits_is_passed_for_a_moment)
 {
     int passes = 0;

@@ -32,8 +32,7 @@ TEST(every_marker_is_known)
     assert_int_equal(zkr__lock_kind_of(&unknown, 1), ZKR__KIND_NONE);
 }
 
-/* A mutex and kazoo's Lock are waited for by readers and writers, and do not
- * wait for them. */
+/* Readers and writers wait for a mutex and kazoo's Lock, not they for them. */
 static const struct {
     const char *marker;
     bool by_mutex;

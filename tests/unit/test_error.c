@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the error codes, of the outcome that each means for a request, and
- * of details. */
+/* Tests of the error codes, of the outcome that each means, and of details. */
 #include <zookeeper/zookeeper.h>
 
 #include "base/error.h"

@@ -97,8 +97,7 @@ TEST(a_token_written_by_another_is_written_once_more)
     assert_string_equal(calls, "");
 }
 
-/* The lock file says that there was a fence, so it must not say so before there
- * is one. */
+/* The lock file says that there was a fence, but not before there is one. */
 TEST(a_fence_is_on_the_disk_before_it_must_be_there)
 {
     start_log(-1);

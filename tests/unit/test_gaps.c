@@ -57,8 +57,7 @@ WRAP(void, zkr__mtx_unlock, (struct zkr__mtx * mtx))
         relax(100000);
 }
 
-/* A thread that was woken sleeps on, beyond its deadline, and the other threads
- * go on. */
+/* A thread that was woken sleeps on, beyond its deadline; the others go on. */
 static void oversleep(struct zkr__mtx *mtx, int64_t deadline) ZKR__NO_ANALYSIS
 {
     while (GET(oversleeps) && deadline != ZKR__NEVER &&
@@ -225,8 +224,7 @@ struct play {
     bool frees_grant;
 };
 
-/* Intrudes at a gap, or shortly before the call (0). Returns false when the
- * call has fewer gaps. */
+/* Intrudes at a gap, or just before the call (0). Returns false at no gap. */
 static bool play_once(const struct play *p, void (*const *intruder)(void),
                       int gap)
 {

@@ -358,8 +358,7 @@ TEST_WITH(a_look_that_ends_after_the_release_is_for_nobody, setup_free,
     hears(&heard, "");
 }
 
-/* A client that may not read cannot see that the node does not exist, and it
- * watches that, too. */
+/* A client that may not read watches a node that does not exist, too. */
 TEST_WITH(a_node_that_comes_after_the_look_is_for_nobody, setup_free, teardown)
 {
     client_answers(ZKR__ZK_GET, ZKR_ZNOAUTH);
@@ -521,8 +520,7 @@ static void release_twice(zkr_session *session,
     zkr_grant_free(own);
 }
 
-/* A counted release needs no answer; the last release does, and a refused one
- * changes nothing. */
+/* A counted release needs no answer; the last does; a refused one is none. */
 TEST(a_callback_counts_down_and_does_not_give_back)
 {
     ok(zkr_grant_release(g));

@@ -535,8 +535,7 @@ static void *delete_meanwhile(void *unused)
     return unused;
 }
 
-/* The request was not carried out for certain, so the node was deleted by
- * somebody else. */
+/* The request was certainly not carried out: somebody else deleted the node. */
 TEST(a_break_that_was_put_off_has_broken_nothing)
 {
     OPEN_GRANT(s, m, g, 0);

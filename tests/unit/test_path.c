@@ -95,8 +95,7 @@ static void encode(uint32_t c, char text[5])
     text[more + 1] = '\0';
 }
 
-/* Source: PathUtils.validatePath of the Java server, for characters of one
- * UTF-16 unit. */
+/* Source: PathUtils.validatePath of Java's server, for single UTF-16 units. */
 TEST(every_character_is_judged_as_the_server_does)
 {
     for (uint32_t c = 1; c <= 0x10ffff; c++) {

@@ -168,8 +168,7 @@ TEST_ROWS(queue, rows, row)
     assert_ahead(&view, row->ahead, count_texts(row->ahead));
 }
 
-/* A name is compared as a whole: another name with the same number is another
- * contender. */
+/* Whole names are compared: another name with our number is another. */
 TEST(a_name_that_is_not_there_is_not_found)
 {
     static const char *const names[] = { "a" W "5", W "5", "me-" R "5", W "6",

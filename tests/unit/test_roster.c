@@ -290,8 +290,7 @@ static void make_name(char name[NAME_SIZE], bool is_mutex, size_t unique,
     (void)snprintf(name + len, NAME_SIZE - len, "%010d", number);
 }
 
-/* A session has at most one node of each kind with the same number, as real
- * clients do. */
+/* As real clients, a session has one node at most of each kind and number. */
 TEST(claims_watch_whom_the_roster_names)
 {
     uint64_t seed = 0x0dde5;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the session, and of what is opened on it, on a client that answers
- * at once. */
+/* Tests of the session, and of what is opened on it, by quick answers. */
 #include "unit.h"
 
 #include <poll.h>

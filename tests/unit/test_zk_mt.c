@@ -339,8 +339,7 @@ static int pair(void)
     return rc;
 }
 
-/* This test runs before any that shows a connection, because the process has
- * one latch. */
+/* The process has one latch: this runs before any that shows a connection. */
 TEST_WITH(no_pair_without_a_latch, setup_first, teardown)
 {
     assert_int_equal(pair(), ZUNIMPLEMENTED);
@@ -479,8 +478,7 @@ TEST_WITH(no_pair_before_this_connection_has_answered, setup_with_credentials,
     assert_int_equal(pair(), ZOK);
 }
 
-/* From the first transaction on every connection is counted, until the handle
- * is closed. */
+/* From the first transaction on every connection of the handle is counted. */
 TEST_WITH(with_credentials_the_level_is_kept, setup_with_credentials, teardown)
 {
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);

@@ -23,8 +23,7 @@
             pass_a_moment();                                                   \
     } while (0)
 
-/* Begins the function that takes the place of a call of the library: --wrap in
- * meson.build. */
+/* Begins the function that takes the place of a call: --wrap in meson.build. */
 #define WRAP(type, name, parameters)                                           \
     type __real_##name parameters;                                             \
     type __wrap_##name parameters;                                             \

@@ -57,8 +57,7 @@ TEST_ALL(a_wait_leaves_nothing_and_misses_no_wake_up_cut_off_or_not)
     takes_its_turn(c);
 }
 
-/* CURATOR-678: Curator forgets the node when the delete fails, and then queues
- * behind itself. */
+/* CURATOR-678: it forgets a node when the delete fails, and waits for that. */
 TEST_OF(a_release_while_cut_off_is_made_up_for, .not_for = STAYS)
 {
     struct contender *c = one_that_holds(ours);

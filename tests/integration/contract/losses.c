@@ -45,8 +45,7 @@ static void session_ends(void)
     wait_session_state(ours, ZKR_SESSION_RECONNECTED);
 }
 
-/* After an operator's delete, kazoo and Curator go on as if they held the
- * lock. */
+/* After an operator's delete, kazoo and Curator go on as if they held it. */
 TEST_ALL(a_holder_whose_node_is_deleted_is_told)
 {
     assert_int_equal(recorded(is_lost_to_the_next(node_is_deleted), 0),

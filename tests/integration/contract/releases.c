@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract for releases: a release gives back the lock that is held, and no
- * other. */
+/* The contract for releases: each gives back the lock it holds, no other. */
 #include "stage.h"
 
 SUBJECT("releases")

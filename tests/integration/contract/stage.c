@@ -202,8 +202,7 @@ static void free_things(void)
     locks_used = 0;
 }
 
-/* In this order a failed test leaves nothing either: the end of the sessions
- * ends every wait. */
+/* So a failed test leaves nothing either: the sessions' end ends every wait. */
 static int tear_down(void)
 {
     proxy_let_all_pass(proxy);
@@ -500,8 +499,7 @@ static void bystanders_are_undisturbed(void)
     }
 }
 
-/* Leftovers of a session that was said to be over are looked after for a
- * timeout of it. */
+/* Leftovers of a session said to be over are looked after for its timeout. */
 static bool has_nothing(zkr_session *s)
 {
     zkr__session_lock(s);

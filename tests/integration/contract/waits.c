@@ -68,8 +68,7 @@ TEST_ALL(many_waits_given_up_leave_no_node_and_no_watch)
     ok(zkr_grant_listen(holder->grant, NULL, NULL));
 }
 
-/* Dead waiters in the middle: the one behind them must neither be granted nor
- * forgotten. */
+/* Dead waiters in the middle: the next is neither granted nor forgotten. */
 TEST_ALL(a_cancelled_wait_leaves_nothing_and_breaks_no_chain)
 {
     struct contender *holder = one_that_holds(theirs);
@@ -99,8 +98,7 @@ TEST_ALL(a_cancelled_wait_leaves_nothing_and_breaks_no_chain)
 /* More than an acquire that waits has. */
 enum { REQUESTS_MAX = 20 };
 
-/* Gives up at the n-th request, or, if there are fewer, when it waits; then
- * returns false. */
+/* Gives up at the n-th request, or when it waits, after fewer: then false. */
 static bool gives_up_at(struct contender *c, int n, enum proxy_action action)
 {
     bool waits = false;

@@ -473,8 +473,7 @@ static void check_requests(struct scene *s, const struct cell *c)
         wrong(s, "what was not done is searched for");
 }
 
-/* The server must have the nodes of the row afterwards, and none of ours after
- * a close. */
+/* The server has the nodes of the row then, and after a close none of ours. */
 static void check_end(struct scene *s, const struct cell *c, int before,
                       bool again)
 {
