@@ -47,8 +47,7 @@ TEST(a_mutex_and_a_write_lock_do_not_exclude)
          stage);
 }
 
-/* A writer of each client waits behind the downgrade until the read grant is
- * released too. */
+/* A writer of each client waits behind the downgrade for the read grant too. */
 static void downgrade_before(const struct client *writer)
 {
     cast_on_new_path("rw", &c, writer);
