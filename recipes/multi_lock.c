@@ -116,23 +116,38 @@ int zkr_multi_lock_new(zkr_session *session,
 
 /* -- its locks ------------------------------------------------------------ */
 
-/* Returns where a lock with that directory is, or belongs. */
-static size_t place_of(const struct multi_lock *m, const char *dir)
+static const struct zkr__lock *lock_of(const struct multi_lock *m, size_t i)
+{
+    return m->members[i].lockable->lock;
+}
+
+/* Returns where a lock with that path belongs. The directory of the nodes of a
+ * semaphore is below its path, and may have another place. */
+static size_t place_of(const struct multi_lock *m, const char *path)
 {
     size_t i = 0;
 
-    while (i < m->count && strcmp(m->members[i].lockable->lock->dir, dir) < 0)
+    while (i < m->count && strcmp(lock_of(m, i)->path, path) < 0)
         i++;
     return i;
+}
+
+static bool is_in(const struct multi_lock *m, const struct zkr__lock *lock)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        if (strcmp(lock_of(m, i)->path, lock->path) == 0 ||
+            strcmp(lock_of(m, i)->dir, lock->dir) == 0)
+            return true;
+    }
+    return false;
 }
 
 static int insert(struct multi_lock *m, const struct member *member)
 {
     const struct zkr__lock *added = member->lockable->lock;
-    size_t i = place_of(m, added->dir);
+    size_t i = place_of(m, added->path);
 
-    if (i < m->count &&
-        strcmp(m->members[i].lockable->lock->dir, added->dir) == 0)
+    if (is_in(m, added))
         return zkr__fail(ZKR_EINVAL, NOUN ": '%s' is in it already",
                          added->path);
     struct member *grown = realloc(m->members, (m->count + 1) * sizeof(*grown));

@@ -144,6 +144,14 @@ void release(zkr_grant *g)
     zkr_grant_free(g);
 }
 
+void release_each(zkr_grant **grants, size_t count)
+{
+    ok(zkr_grants_release(grants, count));
+    zkr_grants_free(grants, count);
+    for (size_t i = 0; i < count; i++)
+        assert_null(grants[i]);
+}
+
 void wait_verified(zkr_grant *g)
 {
     int rc = ZKR_EUNSURE;

@@ -85,6 +85,7 @@ extern zkr_grant *nil;
 
 zkr_grant *acquire(zkr_mutex *m);
 void release(zkr_grant *g);
+void release_each(zkr_grant **grants, size_t count);
 /* AUTO(held) g = acquire(m): it is released where the block ends. */
 SCOPED(zkr_grant, held, release)
 /* Tells whether the result of a release is a success. It is also one that the

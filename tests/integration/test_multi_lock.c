@@ -49,14 +49,6 @@ static void take(zkr_multi_lock *ml, zkr_grant **grants)
     ok(zkr_grants_check(grants, zkr_multi_lock_count(ml)));
 }
 
-static void give_back(zkr_grant **grants, size_t count)
-{
-    ok(zkr_grants_release(grants, count));
-    zkr_grants_free(grants, count);
-    for (size_t i = 0; i < count; i++)
-        assert_null(grants[i]);
-}
-
 static void is_free(int i)
 {
     wait_children(paths[i], 0);
@@ -78,8 +70,7 @@ static int by_multi(zkr_lockable *ml, int64_t timeout_ms, zkr_grant **ret_grant)
     return rc;
 }
 
-/* The thread of the library that begins a later link is not its owner: every
- * node names the one that acquires. */
+/* Nodes name the thread that acquires, though another begins later links. */
 TEST(all_are_granted_in_the_order_of_their_paths)
 {
     AUTO(multi_lock) ml = multi_of_three(NULL);
@@ -101,7 +92,7 @@ TEST(all_are_granted_in_the_order_of_their_paths)
                                       zkr_grant_token(grants[i]));
             wait_children(paths[i], 1);
         }
-        give_back(grants, 3);
+        release_each(grants, 3);
         for (int i = 0; i < 3; i++)
             is_free(i);
     }
@@ -130,7 +121,7 @@ TEST(one_that_is_taken_keeps_none)
         wait_children(paths[taken], 1);
     }
     take(ml, grants);
-    give_back(grants, 3);
+    release_each(grants, 3);
 }
 
 /* -- no two of them wait for each other ------------------------------------ */
@@ -207,7 +198,7 @@ TEST(locks_of_all_recipes_are_members)
     for (int i = 0; i < 2; i++) {
         take(ml, grants);
         assert_int_equal(zkr_reentrant_mutex_depth(rm), 2);
-        give_back(grants, 7);
+        release_each(grants, 7);
         assert_int_equal(zkr_reentrant_mutex_depth(rm), 1);
         is_free(0);
     }
@@ -216,6 +207,25 @@ TEST(locks_of_all_recipes_are_members)
         acquires += lock_stats(members[i]).acquires;
     assert_int_equal(lock_stats(ml).acquires, acquires);
     ok(zkr_reentrant_mutex_release(rm));
+}
+
+/* In bytes "-" is less than the "/" before the directories of a semaphore. */
+TEST(the_paths_are_compared_and_not_the_directories_of_the_nodes)
+{
+    AUTO(semaphore) sem = NEW(semaphore, s, paths[0], 1, NULL);
+    AUTO(mutex) next = new_mutex(s, textf("%s-2", paths[0]));
+    AUTO(mutex) turns = new_mutex(s, textf("%s/locks", paths[0]));
+    AUTO(multi_lock) ml = NEW(multi_lock, s, NULL);
+    zkr_grant *grants[2];
+
+    ok(zkr_multi_lock_add(ml, next, NULL));
+    ok(zkr_multi_lock_add(ml, sem, NULL));
+    tells(zkr_multi_lock_add(ml, mutexes[0], NULL), ZKR_EINVAL, paths[0]);
+    tells(zkr_multi_lock_add(ml, turns, NULL), ZKR_EINVAL, "/locks");
+    take(ml, grants);
+    assert_has(zkr_grant_node(grants[0]), "/leases/");
+    assert_true(zkr_grant_token(grants[0]) < zkr_grant_token(grants[1]));
+    release_each(grants, 2);
 }
 
 /* The read beside the write is granted at once, and does not hurry the rest. */
@@ -323,7 +333,7 @@ TEST(a_lock_lost_meanwhile_is_acquired_again)
     release(next.grant);
     ok(waiter_join(&w));
     ok(zkr_grants_check(three, 3));
-    give_back(three, 3);
+    release_each(three, 3);
     g = acquire(others[2]);
     w = wait_for_the_last(ml);
     for (int i = 0; i < 2; i++) {
@@ -333,7 +343,7 @@ TEST(a_lock_lost_meanwhile_is_acquired_again)
     release(g);
     ok(waiter_join(&w));
     ok(zkr_grants_check(three, 3));
-    give_back(three, 3);
+    release_each(three, 3);
     for (int i = 0; i < 3; i++)
         is_free(i);
 }
@@ -380,8 +390,7 @@ static const struct {
     size_t nodes; /* of the holder and of the multi-lock, which waits */
 } lasts[] = { { "in a line", 0, 2 }, { "a lock that stays", 60000, 1 } };
 
-/* A chain ends its grants when no step of a line is under way: in one that
- * grants the last lock, the claim and its line were used afterwards. */
+/* The claim and its line are used after the step that grants the last lock. */
 TEST_ROWS(the_last_lock_may_be_granted_in_vain, lasts, row)
 {
     AUTO(mutex) last =

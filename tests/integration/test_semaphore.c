@@ -41,11 +41,10 @@ static zkr_grant *granted(struct waiter *w)
     return w->grant;
 }
 
-/* Nobody has a lease or waits for one. */
-static void is_empty(void)
+static void nodes_are(size_t in_leases, size_t in_locks)
 {
-    wait_children(leases, 0);
-    wait_children(locks, 0);
+    wait_children(leases, in_leases);
+    wait_children(locks, in_locks);
 }
 
 TEST(as_many_as_the_limit_hold_at_once)
@@ -59,8 +58,7 @@ TEST(as_many_as_the_limit_hold_at_once)
         tells(zkr_semaphore_acquire(other, GIVE_UP_MS, &nil), ZKR_ETIMEDOUT,
               path);
         assert_null(nil);
-        wait_children(leases, 3);
-        wait_children(locks, 0);
+        nodes_are(3, 0);
         tells(zkr_semaphore_acquire(other, 0, &nil), ZKR_EBUSY,
               strrchr(zkr_grant_node(held[i]), '/') + 1);
         wait_children(leases, 3);
@@ -74,9 +72,8 @@ TEST(as_many_as_the_limit_hold_at_once)
     release(held[0]);
     held[0] = granted(&w);
     assert_int_equal(zkr_grants_check(held, 3), ZKR_OK);
-    ok(zkr_grants_release(held, 3));
-    zkr_grants_free(held, 3);
-    is_empty();
+    release_each(held, 3);
+    nodes_are(0, 0);
     /* The turn that each permit needs is acquired, too. */
     struct zkr_counters n = lock_stats(other);
     assert_int_equal(n.acquires, 14);
@@ -101,15 +98,13 @@ TEST(several_are_granted_together_or_not_at_all)
                          ZKR_ETIMEDOUT);
         assert_null(two[0]);
         assert_null(two[1]);
-        wait_children(leases, 3);
-        wait_children(locks, 0);
+        nodes_are(3, 0);
         release(three[2]);
         ok(zkr_semaphore_acquire_many(other, 2, SOON_MS, two));
         ok(zkr_grants_check(two, 2));
-        ok(zkr_grants_release(two, 2));
-        zkr_grants_free(two, 2);
+        release_each(two, 2);
         zkr_grants_free(three, 2);
-        is_empty();
+        nodes_are(0, 0);
     }
     assert_int_equal(lock_stats(sem).grants, 8); /* with two turns */
     assert_int_equal(zkr_semaphore_acquire_many(sem, 5, 0, five), ZKR_EINVAL);
@@ -170,7 +165,7 @@ TEST(no_more_than_the_limit_at_any_moment)
         (void)pthread_join(threads[i], NULL);
     assert_int_equal(crowd.errors, 0);
     assert_in_range(crowd.most, 2, 5);
-    is_empty();
+    nodes_are(0, 0);
     zkr_semaphore_free(crowd.sems[0]);
     zkr_semaphore_free(crowd.sems[1]);
 }
@@ -194,7 +189,7 @@ TEST(an_orphan_makes_a_new_lease)
     }
     release(g);
     release(granted(&w));
-    is_empty();
+    nodes_are(0, 0);
     release(take(sem));
 }
 
@@ -220,7 +215,7 @@ TEST(one_without_its_turn_queues_again)
     }
     release(g);
     is_recorded(r, 0, ZKR_OK, 2);
-    is_empty();
+    nodes_are(0, 0);
 }
 
 TEST(the_directory_may_go_while_one_waits)
@@ -271,7 +266,7 @@ TEST(those_behind_do_not_count)
     release(g);
     release(granted(&w));
     delete_nth_child(leases, 0);
-    is_empty();
+    nodes_are(0, 0);
 }
 
 /* -- without a thread ------------------------------------------------------ */
@@ -296,13 +291,11 @@ TEST(the_turn_is_kept_up_to_the_last_permit_and_no_longer)
     AUTO(semaphore) sem = new_semaphore(s, FLIGHTS);
     zkr_grant *g = take(sem);
 
-    wait_children(locks, 0);
-    wait_children(leases, 1);
+    nodes_are(1, 0);
     zkr_grant *h = take(sem);
     assert_true(zkr_grant_token(h) > zkr_grant_token(g));
     release(h);
-    wait_children(locks, 0);
-    wait_children(leases, 1);
+    nodes_are(1, 0);
     wanted = FLIGHTS;
     struct waiter w = WAITER(start_by, by_many, sem, -1);
     wait_children(leases, FLIGHTS + 1);
@@ -311,10 +304,8 @@ TEST(the_turn_is_kept_up_to_the_last_permit_and_no_longer)
     assert_int_equal(count_children(locks), 1);
     release(g);
     (void)granted(&w);
-    wait_children(locks, 0);
-    wait_children(leases, FLIGHTS);
-    ok(zkr_grants_release(dozens, FLIGHTS));
-    zkr_grants_free(dozens, FLIGHTS);
+    nodes_are(FLIGHTS, 0);
+    release_each(dozens, FLIGHTS);
 }
 
 /* -- faults ---------------------------------------------------------------- */
@@ -338,7 +329,7 @@ TEST(nobody_has_to_wait)
     g = recorded_grant(r, 2);
     ok(zkr_grant_check(g));
     release(g);
-    is_empty();
+    nodes_are(0, 0);
 }
 
 /* A list that failed with the create waited for its next attempt when the node
@@ -357,7 +348,7 @@ TEST(a_node_is_found_before_the_list_is_sent_again)
         (void)granted(&w);
         wait_children(leases, 1);
         release(w.grant);
-        is_empty();
+        nodes_are(0, 0);
     }
 }
 
@@ -383,7 +374,7 @@ TEST(no_wake_up_is_lost_with_a_list)
         release(g);
         proxy_release(proxy);
         release(granted(&w));
-        is_empty();
+        nodes_are(0, 0);
     }
 }
 
@@ -421,8 +412,7 @@ static void costs_two_lists(zkr_semaphore *sem)
         before = proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
         ok(zkr_semaphore_acquire_many(sem, DOZENS, SOON_MS, dozens));
         after = proxy_requests(proxy, ZOO_GETCHILDREN2_OP);
-        ok(zkr_grants_release(dozens, DOZENS));
-        zkr_grants_free(dozens, DOZENS);
+        release_each(dozens, DOZENS);
     } while (session_stats(s).reconnects != lost);
     assert_in_range(after - before, 1, 2);
 }
@@ -440,20 +430,18 @@ TEST(many_permits_are_one_flight)
         costs_two_lists(sem);
         settle(s);
         go_in_one_flight(by_many, sem, ZOO_CREATE2_OP, 2);
-        wait_children(leases, DOZENS);
-        wait_children(locks, 0);
+        nodes_are(DOZENS, 0);
         ok(zkr_grants_check(dozens, DOZENS));
         settle(s);
         go_in_one_flight(release_dozens, sem, ZOO_DELETE_OP, 1);
         zkr_grants_free(dozens, DOZENS);
-        is_empty();
+        nodes_are(0, 0);
     }
     /* the first one is made again, alone, and nobody else lists for it */
     proxy_rule_error(proxy, ZOO_CREATE2_OP, 2, ZKR_ZTHROTTLEDOP);
     ok(zkr_semaphore_acquire_many(sem, 2, SOON_MS, dozens));
     assert_true(proxy_rule_done(proxy));
-    ok(zkr_grants_release(dozens, 2));
-    zkr_grants_free(dozens, 2);
+    release_each(dozens, 2);
 }
 
 /* Not one after the other. */
@@ -469,7 +457,7 @@ TEST(many_releases_have_one_time_to_be_answered)
     assert_true(stopwatch_says(w, 500, 5000));
     proxy_heal(proxy);
     zkr_grants_free(dozens, DOZENS);
-    is_empty();
+    nodes_are(0, 0);
 }
 
 /* When it is given up, some creates have been answered, and others not. */
@@ -494,7 +482,7 @@ TEST(a_flight_that_is_given_up_leaves_nothing)
         assert_int_equal(waiter_join(&w), ZKR_ECANCELED);
         assert_null(dozens[4]);
         proxy_release(proxy);
-        is_empty();
+        nodes_are(0, 0);
     }
     release(take(sem));
 }
@@ -512,15 +500,14 @@ TEST(one_that_waits_queues_again_in_the_next_session)
     wait_children(locks, 2);
     for (int i = 0; i < 2; i++) {
         expire_and_wait(s);
-        wait_children(leases, 2);
-        wait_children(locks, 2);
+        nodes_are(2, 2);
     }
     release(g);
     AWAIT(waiter_is_done(&waiters[0]) || waiter_is_done(&waiters[1]));
     int first = waiter_is_done(&waiters[0]) ? 0 : 1;
     release(granted(&waiters[first]));
     release(granted(&waiters[1 - first]));
-    is_empty();
+    nodes_are(0, 0);
 }
 
 /* -- a limit that all share ------------------------------------------------ */
@@ -596,7 +583,7 @@ TEST(more_than_the_limit_is_waited_for)
         assert_int_equal(recorder_count(r), (size_t)i);
         set_limit(4);
         is_recorded(r, (size_t)i, ZKR_OK, 4);
-        is_empty();
+        nodes_are(0, 0);
     }
     set_limit(2);
     AWAIT(zkr_semaphore_limit(sem) == 2);
@@ -607,7 +594,7 @@ TEST(more_than_the_limit_is_waited_for)
     AWAIT(zkr_semaphore_limit(sem) == 0);
     tells(zkr_semaphore_acquire(sem, 0, four), ZKR_EBUSY,
           "limit is 0, and 0 are ahead");
-    is_empty();
+    nodes_are(0, 0);
     tells(zkr_semaphore_acquire_many(sem, ZKR_SEMAPHORE_MAX + 1, 0, four),
           ZKR_EINVAL, "at most 10000");
 }

@@ -10,11 +10,6 @@
 
 static char node[80];
 
-static zkr_grant *take(zkr_unfair_mutex *um)
-{
-    return GRANT(unfair_mutex_acquire, um, SOON_MS);
-}
-
 static int setup(void)
 {
     (void)usual_setup_two_with(OPTS(session, .session_timeout_ms = SESSION_MS,
@@ -24,7 +19,7 @@ static int setup(void)
     zkr_mutex_free(rival);
     m = NEW(unfair_mutex, s, path, NULL);
     rival = NEW(unfair_mutex, theirs, path, NULL);
-    release(take(m)); /* the directory exists from here on */
+    release(acquire(m)); /* the directory exists from here on */
     return 0;
 }
 
@@ -33,7 +28,7 @@ FIXTURE(setup, usual_teardown)
 TEST(one_request_takes_it_and_one_gives_it_back)
 {
     proxy_reset_counts(proxy);
-    zkr_grant *g = take(m);
+    zkr_grant *g = acquire(m);
     assert_int_equal(proxy_requests(proxy, PROXY_ANY), 1);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
     assert_string_equal(zkr_grant_node(g), node);
@@ -48,7 +43,7 @@ TEST(all_who_wait_watch_the_one_node)
     zkr_session *sessions[N];
     zkr_unfair_mutex *mutexes[N];
     AUTO(recorder) r = recorder_new();
-    zkr_grant *g = take(rival);
+    zkr_grant *g = acquire(rival);
 
     for (size_t i = 0; i < N; i++) {
         sessions[i] = open_session();
@@ -76,7 +71,7 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
     AUTO(unfair_mutex) same_session = NEW(unfair_mutex, s, path, NULL);
 
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
-    zkr_grant *g = take(m);
+    zkr_grant *g = acquire(m);
     assert_true(proxy_rule_done(proxy));
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
     assert_int_equal(zkr_unfair_mutex_acquire(same_session, GIVE_UP_MS, &nil),
@@ -85,7 +80,7 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
     ok(zkr_grant_check(g));
     assert_int_equal(count_children(path), 1);
     release(g);
-    release(take(same_session));
+    release(acquire(same_session));
 }
 
 /* As when a session lives on, though one server has said that it is over. */
@@ -106,7 +101,7 @@ TEST(a_node_of_another_session_is_not_ours)
     proxy_heal(proxy);
     assert_int_equal(waiter_join(&w), ZKR_ETIMEDOUT);
     assert_int_equal(admin_delete(admin, node), ZOK);
-    release(take(m));
+    release(acquire(m));
 }
 
 /* When the answer to a delete is lost, the next holder may have made a node of
@@ -114,14 +109,14 @@ TEST(a_node_of_another_session_is_not_ours)
 TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
 {
     AUTO(recorder) r = recorder_new();
-    AUTO(grant) g = take(m);
+    AUTO(grant) g = acquire(m);
 
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REPLY);
     ok(zkr_grant_release_async(g, record_release, r));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     proxy_cut(proxy); /* it looks when the next holder is there */
-    AUTO(held) next = take(rival);
+    AUTO(held) next = acquire(rival);
     proxy_heal(proxy);
     assert_int_equal(recorded(r, 0), ZKR_OK);
     assert_true(proxy_requests(proxy, ZOO_MULTI_OP) >= 1);
@@ -135,14 +130,14 @@ TEST(a_delete_is_not_repeated_on_the_node_of_the_next_holder)
  * else's. */
 TEST(a_release_on_request_that_is_lost_still_happens)
 {
-    AUTO(grant) g = take(m);
+    AUTO(grant) g = acquire(m);
 
     ok(zkr_participants_revoke(theirs, node));
     proxy_rule(proxy, ZOO_DELETE_OP, 1, PROXY_DROP_REQUEST);
     ok(zkr_grant_release_async(g, NULL, NULL));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
     wait_children(path, 0);
-    release(take(rival));
+    release(acquire(rival));
 }
 
 /* The same before the creator knows that it holds the lock: nobody took the
@@ -181,7 +176,7 @@ TEST(a_node_that_two_may_have_made_is_deleted_once)
     proxy_heal(proxy);
     AWAIT(proxy_requests(proxy, ZOO_GETDATA_OP) >= 2);
     wait_children(path, 0);
-    release(take(m)); /* behind all that was sent before */
+    release(acquire(m)); /* behind all that was sent before */
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 2);
 }
 
@@ -193,7 +188,7 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
     AUTO(recorder) r = recorder_new();
     AUTO(session) secretive = OPEN(.acl = "world:anyone:cdw");
     AUTO(unfair_mutex) closed = NEW(unfair_mutex, secretive, path, NULL);
-    zkr_grant *g = take(closed);
+    zkr_grant *g = acquire(closed);
     proxy_reset_counts(proxy);
     proxy_rule(proxy, ZOO_EXISTS_OP, 1, PROXY_HOLD_REQUEST);
     ok(zkr_unfair_mutex_acquire_async(m, SOON_MS, record_acquire, r, NULL));
@@ -202,7 +197,7 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
     proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_HOLD_REQUEST);
     proxy_release(proxy);
     assert_true(proxy_wait_rule(proxy, SOON_MS));
-    g = take(closed);
+    g = acquire(closed);
     proxy_release(proxy);
     AWAIT(proxy_requests(proxy, ZOO_EXISTS_OP) >= 2);
     release(g);
@@ -212,10 +207,10 @@ TEST(a_node_that_may_not_be_read_is_waited_for_again)
 /* The same name is used again, so its presence proves nothing. */
 TEST(a_holder_sees_that_the_node_is_somebody_elses)
 {
-    AUTO(grant) g = take(m);
+    AUTO(grant) g = acquire(m);
 
     assert_int_equal(admin_delete(admin, node), ZOK);
-    AUTO(held) next = take(rival);
+    AUTO(held) next = acquire(rival);
     wait_grant_state(g, ZKR_GRANT_LOST);
     assert_int_equal(zkr_grant_release(g), ZKR_ELOST);
     ok(zkr_grant_check(next));
