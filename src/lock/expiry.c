@@ -8,7 +8,8 @@
 #include "lock/leftover.h"
 #include "lock/locks.h"
 
-/* The promised lease of a past epoch still counts. */
+/* The promised lease of a past epoch still counts. A member of a cohort and its
+ * delegate are lost together, whichever comes first. */
 static void expire(struct zkr__list *link, void *unused)
 {
     struct zkr__claim *c = ZKR__CONTAINER(link, struct zkr__claim, link);
@@ -16,7 +17,8 @@ static void expire(struct zkr__list *link, void *unused)
     (void)unused;
     zkr__session_assert_locked(c->session);
     if (c->sm.state == ZKR__CLAIM_HELD)
-        zkr__leftover_add_locked(c, c->session->promised_until);
+        zkr__leftover_add_locked(zkr__claim_with_node(c),
+                                 c->session->promised_until);
     zkr__claim_lost_locked(c, c->session->over == 0 ? ZKR_LOSS_EXPIRED
                                                     : ZKR_LOSS_CLOSED);
 }

@@ -184,8 +184,7 @@ TEST(one_leads_and_the_next_one_when_it_has_left)
     wait_children(path, 0);
 }
 
-/* What the one before says of itself would be told of one that cannot be read.
- */
+/* What the one before says would be told of one that cannot be read. */
 TEST(whom_it_waits_for_is_described_anew)
 {
     const char *node = "";

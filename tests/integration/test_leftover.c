@@ -77,12 +77,15 @@ TEST(two_sessions_in_a_row_leave_nothing)
 }
 
 /* The lease runs longer: nobody else may be granted the lock before its end,
- * though the holder knows that the lock is lost, and another node goes. */
+ * though the holder knows that the lock is lost, and another node goes. The
+ * second lock stays: its node is that of a delegate. */
 TEST(a_holder_is_given_what_was_promised)
 {
     for (int i = 0; i < 2; i++) {
+        AUTO(mutex) its =
+            NEW(mutex, s, path, OPTS(lockable, .retain_ms = i * 60000));
         uint64_t epoch = zkr_session_epoch(s);
-        AUTO(grant) g = acquire(m);
+        AUTO(grant) g = acquire(its);
         struct waiter w = WAITER(queue, rival);
         struct waiter behind = WAITER(queue, m);
 

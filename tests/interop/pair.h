@@ -49,8 +49,7 @@ void cast_on_new_path(const char *recipe, const struct client *a,
  *   await 2 nodes
  *   a waits for 1 with 4        permits of a semaphore; there are so many
  *                               leases then, one after the other on the server
- *                               when it has got some
- */
+ *                               when it has got some */
 void play(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Returns when the server says that the worker watches that node, or with NULL

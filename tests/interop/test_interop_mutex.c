@@ -195,8 +195,7 @@ TEST(the_next_leads_when_the_leader_is_killed)
     the_next_leads("selector", &curator, &c);
 }
 
-/* -- asking for a lock ------------------------------------------------------
- */
+/* -- asking for a lock ----------------------------------------------------- */
 
 static const struct {
     const char *name;

@@ -120,8 +120,7 @@ void told_ended(const void *object);
 void told_free_grant(zkr_grant *grant);
 void told_free_listener(struct process *p);
 
-/* To be called when nothing is under way: every change must have been
- * reported. */
+/* To be called when nothing is under way: all changes must be reported. */
 void told_quiet(void);
 
 /* -- writes.c: the results of the writes of users -------------------------- */

@@ -132,8 +132,7 @@ TEST(a_share_is_twice_as_long_in_each_round)
     static char servers[] = SERVERS;
     static char ca[] = "ca.pem";
     static const uint32_t rows[][6] = {
-        /* The open, the session; attempts, of a round of them; the share; TLS.
-         */
+        /* The open, the session; attempts, of a round; the share; TLS. */
         { 8000, 3001, 0, 0, 2000 },
         { 2000, 60000, 0, 0, 1000 },
         { 8000, 60000, 3, 3, 2000 },

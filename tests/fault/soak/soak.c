@@ -5,8 +5,7 @@
  * ZKR_SOAK_SECONDS  how long, at least each fault once (default: a third)
  * ZKR_SEED          the order of the faults, and their times
  * ZKR_FAULT         the name of a kind: this one only
- * ZKR_SOAK_KEEP     a directory for journals and logs, when a rule was broken
- */
+ * ZKR_SOAK_KEEP     a directory for journals and logs, if a rule was broken */
 #include <errno.h>
 #include <libgen.h>
 #include <limits.h>
