@@ -267,6 +267,19 @@ int zkr_lockable_cancel(zkr_lockable *l)
 
 /* -- while it is held ----------------------------------------------------- */
 
+/* Tells whether anybody holds it in that mode. */
+static bool is_held_locked(const struct zkr__lock *lock,
+                           const struct zkr__recipe *recipe) ZKR__LOCKED
+{
+    const struct zkr__list *holds = &lock->holds;
+
+    for (struct zkr__list *l = holds->next; l != holds; l = l->next) {
+        if (ZKR__CONTAINER(l, struct zkr__claim, hold.link)->recipe == recipe)
+            return true;
+    }
+    return false;
+}
+
 int zkr_lockable_grant(zkr_lockable *l, const struct zkr_acquire_opts *opts,
                        zkr_grant **ret_grant)
 {
@@ -280,10 +293,11 @@ int zkr_lockable_grant(zkr_lockable *l, const struct zkr_acquire_opts *opts,
                        l->type->noun, path_of(l));
     if (rc != ZKR_OK)
         return rc;
+    const struct zkr__recipe *recipe = l->type->modes[how.mode];
     zkr__session_lock(l->session);
-    struct zkr__claim *c = zkr__hold_find_locked(
-        l->lock, l->type->modes[how.mode], zkr__hold_owner(how.owner));
-    bool held = !zkr__list_empty(&l->lock->holds);
+    struct zkr__claim *c =
+        zkr__hold_find_locked(l->lock, recipe, zkr__hold_owner(how.owner));
+    bool held = is_held_locked(l->lock, recipe);
     zkr__session_unlock(l->session); /* only its own owner ends a hold */
     if (c == NULL)
         return zkr__fail(held ? ZKR_ENOTOWNER : ZKR_ENOTHELD, "%s '%s': %s",

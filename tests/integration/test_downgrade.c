@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the downgrade from write to read with no writer in between: as it
- * should go, and with each of its requests lost, late, or overtaken by an
- * operator. */
+/* Tests of the downgrade with no writer in between: as it should go, and with
+ * each of its requests lost, late, or overtaken by an operator. */
 #include "rw_fixture.h"
 
 static struct waiter reader, writer, late, w; /* of the test that runs */
@@ -76,6 +75,8 @@ TEST(an_owner_with_a_number_reads_beside_its_write_and_downgrades_anywhere)
     assert_ptr_equal(found, w.grant);
     opts->owner = 8;
     assert_int_equal(zkr_lockable_grant(nested, opts, &found), ZKR_ENOTOWNER);
+    opts->mode = ZKR_EXCLUSIVE; /* in which nobody has it */
+    assert_int_equal(zkr_lockable_grant(nested, opts, &found), ZKR_ENOTHELD);
     assert_int_equal(acquire_of(nested, 7, ZKR_EXCLUSIVE, &found), ZKR_EDEADLK);
     release(w.grant);
 }
@@ -197,8 +198,7 @@ TEST(it_costs_a_flight_and_a_request)
     reading = downgrade(lock, writing);
     assert_int_equal(proxy_requests(proxy, ZOO_CREATE2_OP), 1);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
-    /* When the read lock is held for 50 ms or more, its node is watched,
-     * too. */
+    /* When the read lock is held for 50 ms, its node is watched, too. */
     assert_in_range(count_requests(), 3, 4);
     release(reading);
 }
