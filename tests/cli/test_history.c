@@ -239,6 +239,11 @@ static const struct row {
       "1:/locks/#0 1 1 0 there | 1-1 known 1-1" },
     { "other_nodes_are_no_contenders", "1+/l/member;1+/lock-x/y;1^/l/holder",
       " | 1-3 known lacks" },
+    /* Regression: with its end each seemed to have held from the beginning. */
+    { "nor_are_directories_that_go", "1^/l/lock-7;1-/l/lock-7;1^/l/holder;7-/l/holder;0_/l/lock-8",
+      " | 1-5 known lacks" },
+    { "nor_are_those_of_a_snapshot", "@80;*79 /l/lock-7:17:0;2+/m/#0;7-/l/lock-7",
+      "2:/m/#0 80 80 0 there | 80-81 known 80-81" },
 
     /* --- what was there before --- */
 

@@ -66,8 +66,7 @@ static int make_kill_normal(void)
     return unsetenv("LD_PRELOAD");
 }
 
-/* The same, but in every run: the command ends while the tool is sending
- * TERM. */
+/* The same in every run: the command ends while the tool is sending TERM. */
 TEST_WITH(an_end_amid_the_signals_is_seen, make_kill_slow, make_kill_normal)
 {
     end_many(2);

@@ -257,8 +257,12 @@ static void play_txn(int64_t session, char what, char *path)
         close_session(session, what == '!' ? 9 : 0, path);
         break;
     case '-':
+    case '_':
     case '~':
-        txn_begin(&out, session, 1, what == '-' ? TXN_DELETE : 99);
+        txn_begin(&out, session, 1,
+                  what == '-'   ? TXN_DELETE
+                  : what == '_' ? TXN_DELETE_CONTAINER
+                                : 99);
         out_text(&out, path);
         break;
     default:

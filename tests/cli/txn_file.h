@@ -60,7 +60,7 @@ extern const struct word txn_names[];
  *
  *   1+PATH:DATA  it creates a node that goes with it; without DATA: "me"
  *   1^PATH       it creates one that belongs to no session
- *   1-PATH       it deletes one
+ *   1-PATH       it deletes one; 0_PATH: a server does, of a container
  *   1=PATH:DATA  it writes into one
  *   1~PATH       it does what no server does
  *   1!PATH,PATH  its client closes it; the server lists its nodes, or not

@@ -194,8 +194,7 @@ static int spawn_server(int host, const char *peers,
         host >= HOSTS ? "peerType=observer" : "",
         o->observers > 0 && host != LEADERS_OBSERVER ? MASTER_PORT : "", NULL
     };
-    /* By default a server that has missed an election asks again after a
-     * minute. */
+    /* A server that has missed an election asks again after a minute. */
     static const char *const java[] = {
         "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
     };

@@ -476,8 +476,7 @@ static zkr_mutex *mutexes[SESSIONS][LOCKS];
 static struct oracle oracles[LOCKS];
 static struct racer racers[THREADS];
 
-/* A thread that comes back waits here for the next round; 0: it was the
- * last. */
+/* A thread that comes back waits here for the next round; 0: that was all. */
 static pthread_barrier_t gate;
 static int round_number;
 static atomic_int back;

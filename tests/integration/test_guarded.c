@@ -384,8 +384,7 @@ TEST_WITH(a_read_write_lock_guards_in_each_mode, setup, teardown)
     assert_int_equal(set(writing, "late"), ZKR_ENOTHELD);
     ok(set(reading, "read"));
     node_has(data, "read");
-    /* The write is guarded by the node of the reader, not by that of the
-     * writer. */
+    /* The write is guarded by the node of the reader, not of the writer. */
     assert_int_equal(admin_delete(admin, zkr_grant_node(reading)), ZOK);
     assert_int_equal(set(reading, "late"), ZKR_ELOST);
     node_has(data, "read");

@@ -52,8 +52,7 @@ static const char *beside(const char *name)
     return textf("%s/%s", dirname(path), name);
 }
 
-/* A file system in memory, which nobody else sees: it ends with this
- * process. */
+/* A file system in memory that nobody else sees: it ends with this process. */
 static bool mount_memory(const char *dir, int megabytes)
 {
     return mount("tmpfs", dir, "tmpfs", MS_NOSUID | MS_NODEV,
@@ -178,8 +177,7 @@ static void read_truth(struct history truth[LOCKS], struct outcome *o)
         events.voter = 1u << host;
         if (!txn_log_read(cluster_server(host), add_event, &events))
             die("transaction logs");
-        /* The same transaction in several logs becomes one with several
-         * voters. */
+        /* One transaction in several logs becomes one with several voters. */
         struct event *all = events.all;
         size_t kept = 0;
         qsort(all, events.count, sizeof(*all), by_zxid);

@@ -94,8 +94,7 @@ static const struct row {
       { W(0, 10, 1000, 1100), W(1, 20, 1102, 1200) } },
     { "readers share", .lock = RW, { A("__READ__1", 10, 995, 1200), B("__READ__2", 20, 995, 1101) },
       { R(0, 10, 1000, 1200), R(1, 20, 1001, 1100) } },
-    /* Both say that they have it; the server ended the first node in
-     * between. */
+    /* Both say that they have it; the server ended the first node before. */
     { "claims overlap", MUTEX, { A("lock-1", 10, 995, 1101), B("lock-2", 20, 1000, 1201) },
       { W(0, 10, 1000, 1150), W(1, 20, 1110, 1200) },
       .expected = { BROKEN(OVERLAP) = 1, BROKEN(LATE) = 1 } },
@@ -144,15 +143,13 @@ static const struct row {
       { W(0, 10, 1000, 1100), H(2, 10, 1100, 1200, 1), H(0, 10, 1200, 1201, 1) },
       .expected = { BROKEN(DISORDER) = 1, BROKEN(TWICE) = 1,
                     .handed_on = 2 } },
-    /* The client does not know yet that its node has gone with the
-     * directory. */
+    /* The client does not know yet that its node has gone with its parent. */
     { "an excuse is for the node that stays", STAYS,
       { A("lock-1", 10, 995, 1110), B("lock-2", 20, 1120, 1201) },
       { W(0, 10, 1000, 1100), H(2, 10, 1120, 1150, 1), W(1, 20, 1130, 1200) },
       { { .at = 1105 * MS, .lock = STAYS, .until = 1111 * MS } },
       .expected = { .handed_on = 1, .empty = 1 } },
-    /* Time begins when the last of its grants is over, and the lock has
-     * stayed. */
+    /* Time begins when the last of its grants is over; the lock has stayed. */
     { "a node that stays goes in time", STAYS,
       { A("lock-1", 10, 995, 1290 + RETAIN_MS + 2 * SESSION_MS) },
       { W(0, 10, 1000, 1100), H(2, 10, 1200, 1300, 1) }, .expected.handed_on = 1 },

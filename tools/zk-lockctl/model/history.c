@@ -104,14 +104,16 @@ static void join_part(struct place *p, enum zkr__part part)
 }
 
 /* Tells whether the node contends. A lease tells that the directory above is a
- * semaphore; until all nodes were seen, its directories are locks of their own.
+ * semaphore; until all nodes were seen, its directories are locks of their own,
+ * and a directory with such a name counts, so that its end is one of what came.
  */
 static bool settle_place(struct history *h, struct place *p, bool ephemeral)
 {
     enum zkr__part part = zkr__part_of_dir(strrchr(p->lock, '/') + 1);
+    bool counts = ephemeral || h->learning;
 
     if (part == ZKR__PART_PATH)
-        return contends(p->name, ephemeral);
+        return contends(p->name, counts);
     struct place whole = *p;
     join_part(&whole, part);
     if (part == ZKR__PART_LEASES && contends(whole.name, ephemeral)) {
@@ -123,7 +125,7 @@ static bool settle_place(struct history *h, struct place *p, bool ephemeral)
     const struct past *past = pasts_find(&h->pasts, whole.lock);
     if (!h->learning && past != NULL && past->semaphore)
         *p = whole;
-    return contends(p->name, ephemeral);
+    return contends(p->name, counts);
 }
 
 /* Takes a path below the chroot apart, into directory and name. */
@@ -327,7 +329,9 @@ static void delete_node(struct history *h, const struct txn *txn,
     if (!find(h, c->path, true, &place, &stay))
         return;
     if (stay == NULL) {
-        learn(h, c->path, 0);
+        if (txn->type != TXN_DELETE_CONTAINER ||
+            zkr__node_name_is_numbered(place.name))
+            learn(h, c->path, 0);
         return;
     }
     int64_t owner = stay->node.session_id;
@@ -482,7 +486,8 @@ static void load(const struct node *node, void *user)
         (segment->zxid != 0 && node->czxid >= segment->zxid) ||
         !find(h, node->path, node->owner != 0, &place, &stay) || stay != NULL)
         return;
-    keep_seed(h, node);
+    if (node->owner != 0 || zkr__node_name_is_numbered(place.name))
+        keep_seed(h, node);
     (void)arrive(h, node, true);
 }
 
