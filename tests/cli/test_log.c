@@ -144,6 +144,9 @@ TEST(a_gap_is_told)
     assert_has(look_err, "1 transaction of a type");
     LOOK(66, "log --from %s --at " MINUTE ":45Z /l", file);
     assert_has(look_err, "that moment is in a gap");
+    LOOK_ERR(1, "it is not known who held /l then",
+             "log --from %s --since " MINUTE ":43Z --until " MINUTE ":48Z /l",
+             file);
     log_write(file, "2+/l/#1;*8 /l/#1:2:2;@9;3+/l/#2");
     LOOK(66, "log --from %s --from %s --at " MINUTE ":45Z /l", file,
          cli_file("snapshot.8"));
@@ -187,6 +190,8 @@ static const struct {
     /* Of these times it was said that nobody held. */
     { "--at 1ms", "", "it is not known who held /l then" },
     { "--at 2199-01-01", "", "it is not known who held /l then" },
+    { "--since 1ms", "", "the history ends at " MINUTE ":46.000Z" },
+    { "--until 1999-01-01", "", "the history begins at " MINUTE ":41.000Z" },
 };
 
 TEST(times_choose_holds)
@@ -194,7 +199,9 @@ TEST(times_choose_holds)
     log_write(cli_file("log.1"),
               "1+/l/#1;1-/l/#1;1+/l/#2;1-/l/#2;1+/l/#3;1-/l/#3");
     for (size_t i = 0; i < COUNT(chosen); i++) {
-        LOOK(chosen[i].tokens[0] != '\0' ? 0 : 66,
+        LOOK(chosen[i].tokens[0] != '\0'         ? 0
+             : strstr(chosen[i].options, "--at") ? 66
+                                                 : 1,
              "log --from %s %s -o json /l", cli_file("log.1"),
              chosen[i].options);
         assert_string_equal(look_jq("[.items[].contender.token] | join('')"),

@@ -123,8 +123,7 @@ static void check_other(const char *name)
     CHECK(seq == (name[0] == 'h' ? 0 : atoll(name + strlen(name) - 10)));
 }
 
-/* A name that we ask for, and the server completes, is parsed as what it
- * was. */
+/* A name that we ask for, and a server completes, is parsed as what it was. */
 static void check_built(struct fuzz_input in)
 {
     static const char uuid[] = "5a5bbc38-73ea-4b5a-9f73-96e8c4c6a436";

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the delays between retries: they stay within the bounds of any
- * policy. */
+/* Fuzzes the delays between retries: they stay within those of any policy. */
 #include "base/error.h"
 #include "fuzz.h"
 #include "session/retry.h"

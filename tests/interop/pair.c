@@ -154,8 +154,7 @@ static void check(bool waits, const char *recipe, const struct client *a,
     play("b acquire %s 0 = busy, await 1 nodes, a release %s = released, "
          "await 0 nodes",
          b_mode, a_mode);
-    /* On a path of its own, because a try of Curator leaves its watch
-     * behind. */
+    /* On a path of its own: a try of Curator leaves its watch behind. */
     cast_on_new_path(recipe, a, b);
     play("a acquire %s = held, b acquire %s, b watches a, 2 nodes, b waits 0, "
          "a release %s = released, b = held",

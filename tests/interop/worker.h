@@ -78,8 +78,7 @@ struct worker {
     int64_t token;
 };
 
-/* Are java, javac, Curator, python3 and kazoo there? If not, main() returns
- * 77. */
+/* Are java, javac, Curator, python3 and kazoo there? Else main() returns 77. */
 bool workers_installed(void);
 
 /* Returns when it is ready. */

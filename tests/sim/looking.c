@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users who look on: they list participants, ask for a lock, and break
- * it. */
+/* Users who look on: they list participants, ask for a lock, and break it. */
 #include "users.h"
 
 /* A call, and the results that are allowed for it. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tree: all nodes that ever existed, as each version of the tree shows
- * them. */
+/* The tree: all nodes that ever existed, as each version of it shows them. */
 #include "ensemble.h"
 
 #define BUCKETS 64

@@ -249,8 +249,7 @@ static const struct story {
     { "syncs_of_an_earlier_connection_do_not_carry_a_lease_to_its_write",
       { DO(begin_at, 0), DO(sync_until, 10), DO(connect_at, 11.9, 12), DO(write_at, 12, 12.1),
         DO(proves, 0) } },
-    /* The leader may have polled the session, and not have heard of it in
-     * time. */
+    /* The leader may have polled the session, and not have heard of it. */
     { "reads_count_only_without_a_pause_among_them",
       { DO(read_until, 99), DO(read_at, 102, 104), /* 3 T/8 later */
         DO(write_at, 107, 107.01), DO(write_at, 107.02, 107.04),

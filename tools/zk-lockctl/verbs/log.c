@@ -107,6 +107,17 @@ static bool is_known(const struct log *log)
             history_knows(&log->history, log->rows.at_ms));
 }
 
+/* Some of the time that was asked for is in no file: nobody can tell that
+ * nobody held. */
+static bool is_beyond(const struct log *log)
+{
+    const struct history *h = &log->history;
+
+    return log->rows.at_ms == 0 &&
+           (log->gap || log->since_ms > h->end_ms ||
+            (log->until_ms != 0 && log->until_ms < h->begin_ms));
+}
+
 /* --- notes --- */
 
 static void note_strange(struct log *log)
@@ -129,10 +140,11 @@ static void note_limits(struct log *log)
     int64_t end_ms = log->history.end_ms;
     char word[WORD_MAX];
 
-    if (begin_ms != 0 && from != 0 && from < begin_ms)
+    if (begin_ms != 0 &&
+        ((from != 0 && from < begin_ms) || (until != 0 && until < begin_ms)))
         notes_add(&log->logs.notes, "the history begins at %s",
                   word_time(begin_ms, word));
-    if (end_ms != 0 && (until > end_ms || log->present))
+    if (end_ms != 0 && (from > end_ms || until > end_ms || log->present))
         notes_add(&log->logs.notes, "the history ends at %s",
                   word_time(end_ms, word));
     if (!is_known(log) && !log->history.pool && log->gap)
@@ -149,17 +161,18 @@ static void note_limits(struct log *log)
 static void note_nobody(struct log *log)
 {
     const char *root = log->rows.root;
+    bool known = is_known(log) && !is_beyond(log);
 
     if (log->history.pool)
         notes_add(&log->logs.notes,
                   "%s has had nodes of a semaphore, a double barrier or a "
                   "party of kazoo, which this tool does not know",
                   root);
-    if (!is_known(log) && !log->held)
+    if (!known && !log->held)
         notes_add(&log->logs.notes, "it is not known who held %s then", root);
     if (log->rows.count > 0)
         return;
-    if (log->history.contenders > 0 && is_known(log))
+    if (log->history.contenders > 0 && known)
         notes_add(&log->logs.notes, "nobody held %s then", root);
     else if (log->history.contenders == 0 && !log->history.pool)
         notes_add(&log->logs.notes, "there is no contender of %s%s%s", root,
