@@ -71,8 +71,7 @@ static void on_link_breaks(void *arg, uint64_t tag)
     ensemble_stall((int)tag / REPLICAS, (int)tag % REPLICAS, left());
 }
 
-/* Messages of the leader come late, and the follower's answers to them are
- * lost. */
+/* Messages of the leader come late, and the answers to them are lost. */
 static void stall_and_break(void)
 {
     int leader = ensemble.leader;

@@ -323,8 +323,7 @@ static void haunt_a_follower(void)
     haunt(replica);
 }
 
-/* The first claim of ours has left out the ghost, and waits for the other
- * node. */
+/* Our first claim has left out the ghost, and waits for the other node. */
 static void await_ghost_left_out(void)
 {
     struct zkr__list *claims = &zkr__locks_of(session)->claims;
@@ -620,8 +619,7 @@ STORY(a_writer_ahead_may_be_a_reader_next, nothing)
 
 /* -- ghosts ---------------------------------------------------------------- */
 
-/* The answer that one claim has from the leader is no knowledge of the
- * others. */
+/* What one claim hears from the leader is no knowledge of the others. */
 TOLD(each_asks_for_its_ghosts,
      "holder takes, haunt a follower, 2 queue up, 0 passes, sleep T/2, "
      "1 waits, 1 has its turn",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users who need several mutexes: by a multi-lock, or one by one in its
- * order. */
+/* Users who need several mutexes: by a multi-lock, or one by one in order. */
 #include "users.h"
 
 #define CHAINS_MAX 3

@@ -116,8 +116,7 @@ void cut_of(int process, int directions, int64_t duration);
 int replica_of_waiter(void);
 /* Makes it connect to that replica, with a pause after each try. */
 void connect_waiter_to(int replica, int64_t pause);
-/* Waits until a claim of the waiter is in that state, and returns the first
- * one. */
+/* Waits until a claim of the waiter is in that state, and returns the first. */
 const struct zkr__claim *await_state(enum zkr__claim_state state);
 
 /* A copy of the path of the node of the nth claim of a session. */

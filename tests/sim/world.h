@@ -84,8 +84,7 @@ extern struct world_limits {
 #define WORLD_PATHS 3
 extern const char *const world_paths[WORLD_PATHS];
 
-/* Runs one schedule, as choices.h says. Does not return when something is
- * wrong. */
+/* Runs one schedule, as choices.h says. Does not return when it is wrong. */
 void world_run(void);
 
 void world_trace(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -442,6 +442,8 @@ static size_t merge(struct znode *z, const char **names, size_t count)
     size_t seen = 0;
     size_t i = 0;
 
+    z->tree->locks -= z->counted; /* settle_kids() counts it again */
+    z->counted = false;
     for (size_t k = 0; k < count; k++) {
         struct znode *kid = NULL;
 
@@ -557,7 +559,6 @@ static void settle_kids(struct znode *z)
 {
     size_t count = 0;
     struct zkr_participant *items = order_names(z, &count);
-    bool counts = !z->settled && dir_part(z) == ZKR__PART_PATH;
     size_t most = count_reads(z->tree, items, count);
 
     for (size_t i = 0; i < count; i++) {
@@ -567,10 +568,11 @@ static void settle_kids(struct znode *z)
             continue;
         kid->node.kind = items[i].kind;
         kid->node.holds = items[i].holds;
-        if (counts && znode_contends(kid) &&
+        if (!z->counted && znode_contends(kid) &&
+            dir_part(z) == ZKR__PART_PATH &&
             zkr__node_name_is_numbered(kid->name)) {
             z->tree->locks++; /* there may be enough of them */
-            counts = false;
+            z->counted = true;
         }
         settle_kid(kid, i < most);
     }

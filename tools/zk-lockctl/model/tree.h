@@ -67,6 +67,7 @@ struct znode {
     size_t waits;   /* kids that the news wait for */
     bool listed;    /* the kids and the stat are those of a list */
     bool settled;   /* the directory was listed at least once */
+    bool counted;   /* it is one of the `locks` of the tree */
     bool semaphore; /* the news before were those of a semaphore */
     struct zkr_stat stat;
 
