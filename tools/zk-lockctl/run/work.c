@@ -195,10 +195,10 @@ static void tell_all(struct work *w)
 /* The command has ended, but processes that it has started have not. */
 static void tell_rest(struct work *w)
 {
+    tell_all(w);
     if (w->run->ctl->verbose > 0)
         (void)run_tell(w->run, 0,
                        "the command has left processes behind: TERM to them");
-    tell_all(w);
     w->kill_ms = clock_boot_ms() + w->run->opts.policy.grace_ms;
     w->ends_rest = true;
 }
@@ -387,9 +387,12 @@ static void obey_revoke(struct work *w)
         return;
     }
     run->revoked = true;
+    if (!run->holds) /* as in end_work() */
+        tell_all(w);
     (void)run_tell(run, EX_REVOKED, "somebody asks for the lock%s%s",
                    run->reason, whom(w, SIGTERM));
-    tell_all(w);
+    if (run->holds)
+        tell_all(w);
 }
 
 /* -- signals to us -------------------------------------------------------- */
