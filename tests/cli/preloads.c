@@ -56,9 +56,12 @@ int timerfd_settime(int fd, int flags, const struct itimerspec *value,
 }
 
 /* "slow-kill": the effects of the signal happen while the tool is still sending
- * it. "no-kill": the processes are another user's. */
+ * it. "no-kill": the processes are another user's. "stopped-again": who is
+ * continued for the first time is stopped again at once. */
 int kill(pid_t pid, int sig)
 {
+    static bool stopped;
+
     if (is_told("no-kill")) {
         errno = EPERM;
         return -1;
@@ -67,6 +70,8 @@ int kill(pid_t pid, int sig)
 
     if (rc == 0 && is_told("slow-kill"))
         pause_ms(SLOW_KILL_MS);
+    if (is_told("stopped-again") && sig == SIGCONT && !stopped)
+        stopped = syscall(SYS_kill, pid, SIGSTOP) == 0;
     return rc;
 }
 

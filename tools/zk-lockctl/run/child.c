@@ -184,9 +184,12 @@ bool child_reap(struct child *c)
 
 void child_done(struct child *c)
 {
+    int status = 0;
+
     child_signal(c, 0, false);
-    if (c->guard_pid > 0)
-        (void)waitpid(c->guard_pid, NULL, 0);
+    while (c->guard_pid > 0 && waitpid(c->guard_pid, &status, WUNTRACED) > 0 &&
+           WIFSTOPPED(status))
+        wake_guard(c);
     if (c->guard_fd >= 0)
         (void)close(c->guard_fd);
     (void)munmap(c->guard, sizeof(*c->guard));
