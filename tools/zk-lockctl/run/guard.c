@@ -57,11 +57,13 @@ static void note(struct sending *s, int rc)
 }
 
 /* The number of a command that has joined us may be another's after its end; a
- * group is gone with its last process. */
+ * group is gone with its last process. 0: it was not forked, and is not we. */
 static int send_to_command(const struct guard *g, int sig)
 {
     pid_t pid = atomic_load(&g->command);
 
+    if (pid == 0)
+        return -1;
     if (!g->joined)
         return kill(-pid, sig);
     return atomic_load(&g->status) == GUARD_RUNS ? kill(pid, sig) : -1;
@@ -96,6 +98,7 @@ bool guard_signal_all(struct guard *g, struct shell *shell, int64_t since_ms,
         shell_signal(shell, sig);
         return !shell_has_ended(shell) || shell_has_left(shell);
     }
+    errno = 0;
     note(&s, send_to_command(g, sig));
     proc_each(send_to, &s);
     return s.sent;
