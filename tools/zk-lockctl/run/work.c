@@ -203,14 +203,16 @@ static void tell_rest(struct work *w)
     w->ends_rest = true;
 }
 
-/* Sends KILL where TERM is not enough; returns when to look again. The lease
- * kills again and again by itself. */
+/* Sends KILL where TERM is not enough, and again and again, also when the lease
+ * has been proven since; returns when to look again. */
 static int64_t see_to_end(struct work *w)
 {
     if (w->run->holds)
         return w->child->ended ? clock_boot_ms() + KILL_AGAIN_MS : INT64_MAX;
-    if (w->killed)
-        return INT64_MAX;
+    if (w->killed) {
+        child_signal(w->child, SIGKILL, true);
+        return clock_boot_ms() + KILL_AGAIN_MS;
+    }
     if (w->child->ended && !w->ends_rest)
         tell_rest(w);
     if (w->kill_ms == 0)
