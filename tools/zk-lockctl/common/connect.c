@@ -229,10 +229,12 @@ int lockctl_connect_further(const struct lockctl *ctl,
                                     on_open, (void *)(uintptr_t)ctl,
                                     ret_session);
     explicit_bzero(&secrets, sizeof(secrets));
-    if (rc == ZKR_OK)
-        further.sessions[further.count++] = *ret_session;
-    else
+    if (rc != ZKR_OK) {
         further.failed = true;
+        return rc;
+    }
+    further.sessions[further.count] = *ret_session;
+    further.count++; /* now the main thread may look at it */
     return rc;
 }
 
