@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -114,6 +115,14 @@ int64_t zkr_grant_valid_until(zkr_grant *grant)
         return real(grant);
     (void)clock_gettime(CLOCK_BOOTTIME, &now);
     return now.tv_sec * 1000 + now.tv_nsec / 1000000 + MOMENT_MS;
+}
+
+/* "no-minute": what takes that long is over at once. */
+int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
+{
+    if (is_told("no-minute") && timeout_ms >= 60000)
+        timeout_ms = 0;
+    return (int)syscall(SYS_poll, fds, count, timeout_ms);
 }
 
 /* "killed-guard": it is killed before it has a command. */
