@@ -289,7 +289,6 @@ void guard_run(struct guard *g, const struct guard_plan *plan, int fd,
     if (plan->shell == NULL)
         start_command(g, plan, error_fd);
     take_descriptors(plan, fd);
-    if (plan->shell == NULL || chdir("/") == 0)
-        watch(g, plan);
+    watch(g, plan);
     _exit(0);
 }
