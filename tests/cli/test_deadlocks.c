@@ -308,8 +308,7 @@ static void start_nested(struct cli *c, const char *first, const char *second)
                     server_hosts(the_server), look_root, second));
 }
 
-/* Each run has a session of its own. Regression: the answer was "no
- * deadlock". */
+/* Each run has its own session. Regression: the answer was "no deadlock". */
 TEST(nested_runs_that_wait_for_each_other_are_found)
 {
     struct cli runs[2];

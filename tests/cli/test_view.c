@@ -260,6 +260,8 @@ static const struct refused {
     { "break_its_look_at_a_waiter", ZOO_GETCHILDREN2_OP, 3, 3, ZNOAUTH, "break --yes --no-4lw --token WAITER", 77, "not permitted" },
     { "break_its_last_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
     { "doctor_its_second_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "doctor --no-4lw --confirm 1ms --older 1ms", 82, "0 findings; not all could" },
+    { "doctor_says_why", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "doctor --no-4lw --confirm 1ms --older 1ms", 82, "could not be looked at: ZNOAUTH" },
+    { "deadlocks_say_why", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "deadlocks --possible --confirm 1ms", 0, "could not be looked at: ZNOAUTH" },
     { "show", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "show --no-4lw", 77, "not permitted" },
     { "watch", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "watch", 77, "cannot list" },
     { "metrics", ZOO_GETCHILDREN2_OP, 1, 1, ZNOAUTH, "metrics", 77, "cannot list" },

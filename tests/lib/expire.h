@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ends the session of another client on a real server, at once and for
- * certain. */
+/* Ends the session of another client on a real server, at once and surely. */
 #pragma once
 
 #include <stdint.h>

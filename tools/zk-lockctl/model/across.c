@@ -79,6 +79,8 @@ static int look_again(struct lockctl *ctl, const struct across_opts *opts,
     clock_sleep_ms(opts->confirm_ms);
     int code = scan_below(ctl, paths, count, &alone, &a->again);
     free(paths);
+    for (size_t i = 0; code == 0 && i < a->again.notes.count; i++)
+        notes_add(&a->scan.notes, "%s", a->again.notes.texts[i]);
     if (code == 0) {
         a->scan.at_ms = a->again.at_ms;
         judge(ctl, opts, &a->again, a);
