@@ -40,7 +40,7 @@ static void add_contender(struct lock *lock, const char *text)
         .waits_for = 0,
         .token = text[1] - '0',
         .session_id = 0xa0 + text[0] - 'a',
-        .since_ms = T0,
+        .since_ms = text[1] == '0' ? 0 : T0, /* it is not read */
         .data = "",
     };
     c->path = lock->path;
@@ -456,7 +456,7 @@ TEST(less_important_columns_go_first)
 
 TEST(enter_shows_the_queue)
 {
-    look(3000, "/c", "d1H e2 f3 x4F", NULL);
+    look(3000, "/c", "d1H e2 f0 x4F", NULL);
     press_key('\r');
     top.scan.locks[0].cut = true;
     line_is(1, "/c mutex (zkrecipes) held 3+ in the queue$");
@@ -468,6 +468,9 @@ TEST(enter_shows_the_queue)
     line_is(3, "POS STATE OWNER LABEL SESSION SINCE BLOCKED-BY TOKEN");
     line_is(4, "0 HELD host-d:43 job - 0xa3 <=3.0s - 1");
     line_is(5, "1 wait host-e:44 job - 0xa4 3.0s pos 0 2");
+    resize(200, 24);
+    line_is(6, "2 wait host-f:45 job - 0xa5 3.0s pos 0 - exclusive - - ? f$");
+    resize(80, 24);
     line_is(7, "- foreign");
     assert_int_equal(lines[7].style, TOP_DIM);
     assert_int_equal(lines[5].style, TOP_PLAIN);

@@ -21,8 +21,7 @@ void tmux_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void tmux_wait_code(int code);
 void tmux_resize(int width, int height);
 
-/* Returns the contents of the screen, in a buffer that the next call
- * overwrites. */
+/* Returns the contents of the screen, in a buffer of which there is one. */
 const char *tmux_screen(void);
 /* Wait until it is there, or is not. */
 void tmux_wait(const char *text);
@@ -32,6 +31,5 @@ void tmux_wait_gone(const char *text);
 const char *tmux_say(const char *format);
 /* The process in front of which the terminal is. */
 pid_t tmux_shell(void);
-/* Every byte that is written to the terminal from now on goes to this file,
- * too. */
+/* What is written to the terminal from now on goes to this file, too. */
 void tmux_record(const char *file);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts child processes that inherit nothing, and guards a temporary
- * directory. */
+/* Starts children that inherit nothing, and guards a temporary directory. */
 #include "spawn.h"
 
 #include <errno.h>

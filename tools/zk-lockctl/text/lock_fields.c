@@ -235,7 +235,7 @@ static const char *queued_text(const void *item, char room[FIELD_ROOM])
 {
     const struct zkr_participant *p = ((const struct contender *)item)->node;
 
-    return p->error == ZKR_OK ? word_time(p->since_ms, room) : "?";
+    return p->token != 0 ? word_time(p->since_ms, room) : "?";
 }
 
 static json_t *record_json(const void *item)
