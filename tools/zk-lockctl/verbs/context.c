@@ -44,7 +44,7 @@ static int list_contexts(const struct lockctl *ctl)
     for (size_t i = 0; current != NULL && i < contexts.count; i++)
         contexts.items[i].current =
             strcmp(current, contexts.items[i].name) == 0;
-    if (lockctl_env("ZK_SERVERS") != NULL)
+    if (ctl->context == NULL && lockctl_env("ZK_SERVERS") != NULL)
         notes_add(&notes, "ZK_SERVERS is set: it counts, and not the current "
                           "context");
     rows.of = contexts.items;
