@@ -236,6 +236,10 @@ TEST(text_of_others_is_escaped)
         assert_null(strchr(look_out, '\a'));
         assert_has(look_out, "\\x1B");
     }
+    LOOK(0, "log --from %s --stats lock", cli_file("log.1"));
+    assert_has(look_out, "/l\\x1B[2J ");
+    LOOK(0, "log --from %s --stats lock -o json", cli_file("log.1"));
+    assert_jq(".items[0].name == '/l\\u001b[2J'"); /* as in other verbs */
 }
 
 TEST(each_ending_has_a_word)

@@ -28,8 +28,7 @@ static inline uint32_t utf8_next(const char **p)
     return c;
 }
 
-/* A character that shows nothing, or changes the direction of the text after
- * it. */
+/* A character that shows nothing, or turns the direction of text after it. */
 static inline bool is_invisible(uint32_t c)
 {
     return c == 0xad || c == 0x61c || (c >= 0x200b && c < 0x2010) ||

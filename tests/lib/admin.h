@@ -44,8 +44,7 @@ int admin_set_acl(struct admin *a, const char *path,
  * the sum of ZOO_PERM_*. */
 int admin_get_acl(struct admin *a, const char *path, char *buf, size_t len);
 
-/* Deletes the node with all below it. Returns ZOK also when it was not
- * there. */
+/* Deletes the node with all below it. Returns ZOK also when it is missing. */
 int admin_delete_tree(struct admin *a, const char *path);
 
 /* `ret_stat` may be NULL. */

@@ -126,8 +126,7 @@ static void judge_crowds(const struct trial *t)
     free(seats);
 }
 
-/* Tokens grow from node to node, and hand-offs from grant to grant of one
- * node. */
+/* Tokens grow from node to node, hand-offs from grant to grant of one node. */
 static int compare_tokens(const struct judge_grant *x,
                           const struct judge_grant *y)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starts child processes that inherit nothing and do not outlive their
- * parent. */
+/* Starts children that inherit nothing and do not outlive their parent. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,6 +7,7 @@
 
 #include "common/grow.h"
 #include "common/now.h"
+#include "text/envelope.h"
 #include "text/lock_fields.h"
 
 bool stay_holds_at(const struct stay *stay, int64_t ms)
@@ -222,15 +223,30 @@ struct spread {
 /* A row: one grant, whose durations are the longest, or all grants of a name.
  */
 struct usage {
-    char *name; /* of the lock, or of its owner */
+    char *name; /* the path of the lock, or, escaped, its owner */
+    bool is_path;
     size_t grants;
     struct spread waited;
     struct spread held;
 };
 
+static const char *usage_text(const void *item, char room[FIELD_ROOM])
+{
+    const struct usage *u = item;
+
+    return u->is_path ? cell_path(u->name, room) : u->name;
+}
+
+static json_t *usage_json(const void *item)
+{
+    const char *name = ((const struct usage *)item)->name;
+
+    return json_text(name, strlen(name));
+}
+
 /* clang-format off */
 static const struct field usage_fields[] = {
-    { "NAME", "name", FIELD_WORD, .at = AT(usage, name), .rank = 0, .narrow = 20, .tail = true },
+    { "NAME", "name", FIELD_WORD, .text = usage_text, .json = usage_json, .rank = 0, .narrow = 20, .tail = true },
     { "GRANTS", "grants", FIELD_COUNT, .at = AT(usage, grants), .rank = 1, .right = true },
     { "WAIT_P50", "wait_ms_p50", FIELD_MS, .at = AT(usage, waited.half_ms), .rank = 4, .right = true },
     { "WAIT_P99", "wait_ms_p99", FIELD_MS, .at = AT(usage, waited.most_ms), .rank = 2, .right = true },
@@ -285,13 +301,13 @@ static size_t collect(const struct past_rows *rows, enum usage_by by,
     for (size_t i = 0; i < rows->count; i++) {
         const struct stay *s = rows->items[i];
         struct contender c = stay_contender(s);
-        char who[PATH_TEXT_MAX];
+        char who[WHO_MAX];
 
         if (s->held_ms == 0)
             continue;
-        grants[count].name =
-            enough(strdup(by == USAGE_BY_LOCK ? cell_path(s->lock, who)
-                                              : contender_who(&c, who)));
+        grants[count].is_path = by == USAGE_BY_LOCK;
+        grants[count].name = enough(
+            strdup(by == USAGE_BY_LOCK ? s->lock : contender_who(&c, who)));
         grants[count].waited.longest_ms = stay_waited_for(s, rows->end_ms);
         grants[count++].held.longest_ms = stay_held_for(s, rows->end_ms);
     }
@@ -306,7 +322,8 @@ static size_t sum_up(struct usage *all, size_t count, int64_t *ms)
     size_t end;
 
     for (size_t first = 0; first < count; first = end) {
-        struct usage sum = { .name = all[first].name };
+        struct usage sum = { .name = all[first].name,
+                             .is_path = all[first].is_path };
 
         for (end = first + 1;
              end < count && by_name(&all[end], &all[first]) == 0; end++)
