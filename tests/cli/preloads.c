@@ -22,6 +22,7 @@
 
 typedef long syscall_fn(long number, ...);
 typedef int closedir_fn(DIR *dir);
+typedef int poll_fn(struct pollfd *fds, nfds_t count, int timeout_ms);
 typedef int release_fn(zkr_grant *const *grants, size_t count);
 typedef int64_t until_fn(zkr_grant *grant);
 
@@ -120,9 +121,11 @@ int64_t zkr_grant_valid_until(zkr_grant *grant)
 /* "no-minute": what takes that long is over at once. */
 int poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
-    if (is_told("no-minute") && timeout_ms >= 60000)
-        timeout_ms = 0;
-    return (int)syscall(SYS_poll, fds, count, timeout_ms);
+    bool soon = is_told("no-minute") && timeout_ms >= 60000;
+    poll_fn *real = NULL;
+
+    *(void **)&real = dlsym(RTLD_NEXT, "poll");
+    return real(fds, count, soon ? 0 : timeout_ms);
 }
 
 /* "killed-guard": it is killed before it has a command. */
