@@ -124,10 +124,11 @@ static void run_told(struct zkr__notice *notice)
     struct zkr_request *chain =
         ZKR__CONTAINER(notice, struct zkr_request, notice);
     const struct zkr__told *told = &chain->told;
+    bool untold = told->one == NULL && told->all == NULL;
 
     zkr__session_lock(chain->session);
-    bool granted = hand_out_locked(chain) == ZKR_OK;
-    if (told->one == NULL && told->all == NULL)
+    bool granted = !untold && hand_out_locked(chain) == ZKR_OK;
+    if (untold)
         drop_all_locked(chain);
     zkr__session_unlock(chain->session);
     zkr__outcome_tell(chain->rc, chain->detail);
@@ -204,6 +205,7 @@ static void drop_locked(struct chain_part *part) ZKR__LOCKED
     look_away_locked(part);
     part->claim = NULL;
     if (c != NULL && c->outcome.decided) {
+        c->hold.returning--;
         zkr__grant_free_locked(&c->grant);
     } else if (c != NULL) {
         part->chain->pending--;
@@ -304,7 +306,7 @@ static int hand_out_locked(struct zkr_request *chain)
     }
     for (size_t i = 0; i < chain->count && chain->rc == ZKR_OK; i++) {
         if (chain->parts[i].claim != NULL)
-            chain->parts[i].claim->returning = false;
+            chain->parts[i].claim->hold.returning--;
     }
     if (chain->rc != ZKR_OK)
         drop_all_locked(chain);
@@ -455,6 +457,7 @@ static int start_one_locked(struct zkr_request *chain, bool more) ZKR__LOCKED
     if (rc == ZKR_OK) {
         chain->had = true;
         part->claim = zkr__grant_claim(again);
+        part->claim->hold.returning++;
     }
     return rc == ZKR_ENOTHELD ? start_claim_locked(chain, part, more) : rc;
 }

@@ -111,7 +111,6 @@ struct zkr__claim {
     bool unused;     /* granted, and not given to the program */
     bool more;       /* claims of its lock follow in the same flight */
     bool uprooted;   /* our own node has gone while `wait.get` was in flight */
-    bool returning;  /* the acquire that waited for it has not returned */
     struct zkr__cond changed; /* gone, or news for its grant */
 
     struct zkr__node *node; /* our own, or, of a member, the delegate's */
@@ -164,6 +163,7 @@ struct zkr__claim {
         struct zkr__list link; /* in lock->holds, until it is released */
         uint32_t depth;        /* acquires of its owner that are not released */
         uint32_t handles;      /* handles of its owner that are not freed */
+        uint32_t returning; /* of these, of acquires that have not returned */
     } hold;
 };
 

@@ -79,13 +79,17 @@ void zkr__hold_begin_locked(struct zkr__claim *c)
 {
     c->hold.depth = 1;
     c->hold.handles = 1;
-    c->returning = true;
+    c->hold.returning = 1;
     zkr__list_append(&c->lock->holds, &c->hold.link);
 }
 
-/* The acquire fails, instead of giving out a grant that has been freed. */
+/* The acquires fail, instead of giving out a grant that has been freed. What
+ * its owner has been told of before, goes with it. */
 static void take_away_locked(struct zkr__claim *c) ZKR__LOCKED
 {
+    c->grant.fn = NULL;
+    c->hold.handles = c->hold.returning;
+    c->hold.depth = 1;
     (void)zkr__hold_drop_locked(c);
     c->outcome.rc = ZKR_ECANCELED;
     zkr__claim_explain(c, c->outcome.rc, "freed when granted");
@@ -99,7 +103,7 @@ void zkr__holds_free_unlocks(struct zkr__lock *lock)
         struct zkr__claim *c =
             ZKR__CONTAINER(lock->holds.next, struct zkr__claim, hold.link);
 
-        if (c->returning) {
+        if (c->hold.returning > 0) {
             take_away_locked(c);
             continue;
         }

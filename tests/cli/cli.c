@@ -18,8 +18,7 @@ int cli_run(const struct server_opts *opts)
 {
     static const int all[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP };
 
-    /* A shell that runs this program in the background may have it ignore some
-     * of them. */
+    /* A shell in whose background it runs may have it ignore some of them. */
     for (size_t i = 0; i < COUNT(all); i++)
         (void)signal(all[i], SIG_DFL);
     if (mkdtemp(dir) == NULL || guard_start(&guard, dir) != 0)

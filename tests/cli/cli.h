@@ -21,8 +21,7 @@ extern test_step *cli_first, *cli_last;
         cli_last = (last_step);                                                \
     }
 
-/* Returns the path of a file in that directory, in one of several static
- * buffers. */
+/* Returns the path of a file there, in one of several static buffers. */
 const char *cli_file(const char *name);
 /* Write a file; and read one, into a buffer that the next call overwrites. */
 void cli_write(const char *file, const char *text, mode_t mode);
@@ -76,8 +75,7 @@ pid_t cli_said_pid(const struct cli *c, const char *before);
  * no such process. */
 char process_state(pid_t pid);
 void wait_process_state(pid_t pid, char state);
-/* A zombie counts as gone, because the process that adopts it may never wait
- * for it. */
+/* A zombie counts as gone: the process that adopts it may never wait for it. */
 void wait_process_gone(pid_t pid);
 /* The child of a process that has this name, also below the guard of
  * zk-lockctl run; waits for it. */

@@ -68,8 +68,7 @@ void look_play(const struct scene *scenes, struct admin *b, struct admin *c);
 
 /* In front of the server of the fixture. */
 struct proxy *new_proxy(void);
-/* The requests of the tool since the counts were reset, besides the pings of
- * its session. */
+/* The requests of the tool since the counts were reset, besides its pings. */
 long quiet_requests(struct proxy *p);
 /* Waits until there was no request for so long: requests that follow a change
  * may still be under way. */

@@ -88,8 +88,7 @@ TEST(the_screen_of_a_quiet_cluster_asks_nothing)
     (void)tmux_close();
 }
 
-/* One list that tells of the change, and one look at the lock, with the node of
- * who holds. */
+/* One list that tells of the change, one look at the lock and who holds it. */
 TEST(wait_for_a_quiet_lock_asks_nothing)
 {
     struct cli c;

@@ -249,8 +249,7 @@ static void the_claim_is_cancelled(zkr_grant *g)
 
 /* -- deletes: the answer to that of a grant is lost ------------------------ */
 
-/* The lock passes on to the next contender, whatever the answer to the delete
- * was. */
+/* The lock passes on to the next contender, however the delete is answered. */
 static void passes_on(void)
 {
     zkr_grant *g = granted(acquire(rival));

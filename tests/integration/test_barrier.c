@@ -295,8 +295,7 @@ TEST(a_member_without_a_node_does_not_enter)
     assert_int_equal(call_join(&callers[0]), ZKR_OK);
 }
 
-/* Its own session ends before it leaves, or that of the other one while it
- * leaves. */
+/* Its own session ends before it leaves, or that of the other while it does. */
 TEST(a_member_that_loses_its_session_inside_has_left)
 {
     AUTO(double_barrier) member = new_member_of(s, 2);

@@ -39,8 +39,7 @@ TEST(an_acquire_is_one_flight_of_two_and_then_one_request)
     ok(zkr_grant_release(g));
     zkr_grant_free(g);
     assert_int_equal(proxy_requests(proxy, ZOO_DELETE_OP), 1);
-    /* When the lock is held for 50 ms or more, the holder watches its own node,
-     * too. */
+    /* When the lock is held for 50 ms, the holder watches its node, too. */
     assert_in_range(proxy_requests(proxy, PROXY_ANY), 1, 2);
     release(acquire(unused)); /* the directory is watched by now */
     for (int i = 0; i < 3; i++) {

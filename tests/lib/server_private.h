@@ -6,8 +6,7 @@
 #include "server.h"
 
 enum {
-    /* A server uses this many ports in a row: client, quorum, election, and
-     * TLS. */
+    /* A server uses so many ports in a row: client, quorum, election, TLS. */
     SERVER_PORTS = 4,
     SERVER_SECURE_PORT = 3,
     SERVER_DEADLINE_MS = 120000,

@@ -465,8 +465,7 @@ TOLD(one_list_serves_all_that_wait,
      "1 passes, 2 gets it, 2 passes, 3 gets it, at most 0 creates, at most 0 "
      "lists")
 
-/* The third waits for the nodes that stay, as others do, until the session has
- * ended. */
+/* The third waits for the nodes that stay, as others do, until they end. */
 TOLD(nodes_that_stay_are_waited_for,
      "2 queue up, deletes are forbidden for T, 0 passes, 1 gets it, 1 passes, "
      "pause, 2 asks, sleep T/2, 2 waits, 2 has its turn")

@@ -159,8 +159,8 @@ void writes_end(void);
 /* A user watches something, or stops to watch something. */
 void user_follows(struct process *p);
 
-/* Tells whether what all watches have told last is what their servers show, or
- * fails. */
+/* Tells whether all watches have told last what their servers show; or fails.
+ */
 bool follows_agree(bool must);
 
 /* Frees the watches of a process. */

@@ -187,8 +187,7 @@ static void restart_with(struct nemesis *n, const char *const *options)
     restart(n);
 }
 
-/* A server takes one request at a time, and refuses the requests that had to
- * wait. */
+/* A server takes one request at a time, and refuses those that had to wait. */
 static void throttle(struct nemesis *n)
 {
     static const char *const options[] = {
@@ -438,8 +437,7 @@ int nemesis_round(bool once, int ret[static ROUND_MAX])
 
 /* Recovery */
 
-/* Ask all locks at once: the time of each is its own. Returns how many were not
- * granted. */
+/* Ask all locks at once: each has its own time. How many were not granted. */
 static int await_grants(struct nemesis *n, const long *before, int *took_ms)
 {
     int64_t began = now_ms();
