@@ -82,9 +82,8 @@ static const struct {
     { "leases hold, and the queue waits",
       { LEASE "4", LEASE "2", "*" QUEUED "8", QUEUED "9" },
       LEASE "2! " LEASE "4! " QUEUED "8 " QUEUED "9>2 " },
-    /* Curator makes the lease first, and then waits until there are no more of
-     * them than permits. Here is one of a directory whose numbers began
-     * again. */
+    /* Curator makes the lease first, then waits until there are no more than
+     * permits. Here is one of a directory whose numbers began again. */
     { "the lease of the first waiter does not hold",
       { LEASE "1", "*" QUEUED "5", QUEUED "6", "*" LEASE "0" },
       LEASE "0 " LEASE "1! " QUEUED "5>0 " QUEUED "6>2 " },

@@ -493,6 +493,7 @@ TEST(a_write_lock_with_a_reader_beside_it_goes_back)
 {
     AUTO(rwlock) lock =
         NEW(rwlock, s, path, OPTS(lockable, .retain_ms = FOR_EVER_MS));
+    assert_int_equal(lock->lock->cohort->max, 64); /* the default */
     zkr_grant *write = GRANT(rwlock_acquire_write, lock, SOON_MS);
     release(write);
     assert_int_equal(count_children(path), 1);
