@@ -148,13 +148,18 @@ static char *with_ports(const char *text, size_t len)
     }
 }
 
-static char *without_brackets(const char *servers)
+/* As the client wants them, which takes a port with zeros in front for an octal
+ * number: without these, and without brackets. */
+static char *make_plain(const char *servers)
 {
     char *plain = strdup(servers);
     char *to = plain;
 
     for (const char *p = plain; p != NULL && *p != '\0'; p++) {
-        if (*p != '[' && *p != ']')
+        bool in_front = *p == '0' && to > plain && to[-1] == ':' &&
+                        p[strcspn(p, ":,")] != ':';
+
+        if (*p != '[' && *p != ']' && !in_front)
             *to++ = *p;
     }
     if (to != NULL)
@@ -185,7 +190,7 @@ static int split(struct zkr__hosts *hosts, const char *text, const char *chroot)
     hosts->servers = with_ports(text, len);
     hosts->chroot = strdup(none ? "" : chroot);
     if (hosts->servers != NULL)
-        hosts->plain = without_brackets(hosts->servers);
+        hosts->plain = make_plain(hosts->servers);
     if (hosts->plain == NULL || hosts->chroot == NULL)
         return zkr__no_memory("hosts", text);
     return none ? ZKR_OK : check_chroot(chroot);

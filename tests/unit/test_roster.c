@@ -96,8 +96,7 @@ static const struct row {
       { "", ".", "..", "a/b", "/lock-1", "lock-2" }, { "lock-2" },
       .kinds = "x", .waits = { NOBODY } },
     { "any byte may be in a name",
-      { "\x1b[2J-lock-0000000001", "a\nb__READ__0000000002",
-        "\xff\xfe__rlock__3" },
+      { "\x1b[2J-lock-0000000001", "a\nb__READ__0000000002", "\xff\xfe__rlock__3" },
       .kinds = "xss", .waits = { NOBODY, 0, 0 } },
 };
 /* clang-format on */
