@@ -23,7 +23,7 @@
 #define TRIED_MAX   400
 
 struct probe_target {
-    char name[128];   /* "host:port" */
+    char name[ZKR__SERVER_NAME_MAX]; /* "host:port" */
     int fd;           /* connecting; -1 when the result is known: */
     int error;        /* errno; 0 is connected */
     int tls_rc;       /* an error: there is no TLS with it; */

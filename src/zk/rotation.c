@@ -24,7 +24,7 @@ static struct addrinfo *resolve(const char *server, size_t len)
     const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
                                     .ai_flags = AI_NUMERICSERV };
     struct addrinfo *info = NULL;
-    char host[SERVER_MAX];
+    char host[ZKR__SERVER_NAME_MAX];
 
     (void)snprintf(host, sizeof(host), "%.*s", (int)len, server);
     char *colon = strrchr(host, ':');

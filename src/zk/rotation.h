@@ -4,6 +4,9 @@
 
 #include <stddef.h>
 
+/* Of a server, with its port: names of DNS have up to 253 bytes. */
+#define ZKR__SERVER_NAME_MAX 264
+
 struct addrinfo;
 
 /* Calls `fn` for each server of a list, of which `server` is the rest, with its

@@ -18,7 +18,6 @@ static struct heard heard; /* by the listener of a test that has one */
 static zkr_session *s;     /* whose callbacks run in this thread */
 static zkr_mutex *m;
 static zkr_grant *g;
-
 static atomic_int no_memory; /* for so many watches of a lock node */
 
 WRAP(struct zkr__watch *, zkr__watch_new_locked,

@@ -11,7 +11,6 @@
 #include "zk/fault.h"
 
 #define TURNS 10000 /* a call that does not wait returns before */
-
 static int64_t later_s;
 
 WRAP(int64_t, zkr__clock_now, (void))

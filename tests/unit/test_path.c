@@ -53,11 +53,9 @@ static const struct group {
     { "no component is dots alone",
       zkr__path_fault, "contains a '.' or '..' component",
       { "/.", "/..", "/./a", "/a/../b", "/a/.", "/a/.." } },
-    { "a path has no control character", zkr__path_fault, CONTROL,
-      { "/a\n", "/a/\x7f" } },
+    { "a path has no control character", zkr__path_fault, CONTROL, { "/a\n", "/a/\x7f" } },
     { "a path is utf8", zkr__path_fault, NOT_UTF8, { "/\xff", "/a/\xc3" } },
-    { "a path has no refused character", zkr__path_fault, REFUSED,
-      { "/\xee\x80\x80" } },
+    { "a path has no refused character", zkr__path_fault, REFUSED, { "/\xee\x80\x80" } },
     /* The server is written in Java: a character after U+FFFF is two surrogates
      * to it, and PathUtils.validatePath refuses those. A label may have such a
      * character, a path may not. */
