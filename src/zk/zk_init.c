@@ -3,7 +3,6 @@
 #include "zk/zk_init.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 
 #include "zk/sasl.h"
 #include "zk/zk.h"
+#include "zk/zk_latch.h"
 
 #if ZKR__CLIENT_INSIDE
 
@@ -71,16 +71,22 @@ static int init(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 
 /* The client shuffles the servers, unless this is set for the whole process, so
  * it is set for a moment. Another handle that is made meanwhile is none the
- * worse. */
+ * worse, and does not wait for the name server of this one. */
+static void keep_order(int more)
+{
+    static int handles; /* with the latch shut */
+
+    zkr__latch_shut();
+    handles += more;
+    zoo_deterministic_conn_order(handles > 0);
+    zkr__latch_open();
+}
+
 static int init_in_order(const struct zkr__zk_init *i, zhandle_t **ret_zh)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-    (void)pthread_mutex_lock(&lock);
-    zoo_deterministic_conn_order(1);
+    keep_order(1);
     int error = init(i, ret_zh);
-    zoo_deterministic_conn_order(0);
-    (void)pthread_mutex_unlock(&lock);
+    keep_order(-1);
     return error;
 }
 

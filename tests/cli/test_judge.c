@@ -296,8 +296,7 @@ TEST(children_are_all_of_the_directory)
 static const struct row break_rows[] = {
     { "nobody", "", 0, NULL, "65: nobody holds it\n" },
     { "nobody, by a token", "", 5, NULL, "65: nobody holds it\n" },
-    { "nobody yet", "leases 0 1 0|locks 0 1 0|#q1 2 6 1 two", 0, NULL,
-      "65: nobody holds it\n" },
+    { "nobody yet", "leases 0 1 0|locks 0 1 0|#q1 2 6 1 two", 0, NULL, "65: nobody holds it\n" },
     { "which of two", "#r0 1 5 1 one|#r1 2 6 1 two", 0, NULL,
       "65: there are 2 holders: say which, by --token (zk-lockctl show)\n" },
     { "the second", "#r0 1 5 1 one|#r1 2 6 2000 two|#w2 3 7 1 three", 6, NULL,

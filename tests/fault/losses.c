@@ -480,7 +480,6 @@ static pthread_barrier_t gate;
 static int round_number;
 static atomic_int back;
 static atomic_bool is_open;
-
 static atomic_int wrong;
 static atomic_int grants;
 static atomic_int losses;

@@ -58,7 +58,6 @@ static struct row turning[] = {
 /* What is tried now. */
 static struct row *rows;
 static size_t row_count;
-
 static atomic_bool turned;
 static int64_t last_ms;   /* it asked */
 static int64_t latest_ms; /* lateness of the machine between questions */

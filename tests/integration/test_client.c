@@ -306,7 +306,6 @@ TEST(callbacks_tell_the_outcome)
 }
 
 #define MANY 10000
-
 static atomic_int told[MANY]; /* so often each */
 static atomic_int made, all;
 

@@ -14,7 +14,6 @@
 
 /* The session outlives the restart of its server, on a busy machine, too. */
 #define LONG_SESSION_MS 30000
-
 static char log_text[65536]; /* under log_lock: of the handle under test */
 static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 

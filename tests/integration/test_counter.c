@@ -5,7 +5,6 @@
 #include "usual.h"
 
 #define WAIT_MS 1500 /* a busy machine answers sooner */
-
 static char lock_path[80];
 static zkr_counter *counter;
 

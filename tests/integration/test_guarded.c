@@ -10,7 +10,6 @@
 /* The timeout of sessions without a lease, in which the test makes all
  * transactions. */
 #define LONG_MS 12000
-
 static char data[96]; /* a node with the text "old", as the admin knows it */
 
 /* So many transactions are not taken by the client; see meson.build. */

@@ -4,7 +4,6 @@
 
 /* More than are ever under way at once. */
 #define MANY 6000
-
 static char data[64];
 static atomic_int answered;
 static atomic_int wrong;

@@ -4,7 +4,6 @@
 
 /* The text that record_grant() writes for it. */
 #define REVOKED 100
-
 enum { REPLY_MS = 500 }; /* of the session behind the proxy */
 
 /* --- revoke --- */

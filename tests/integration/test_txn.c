@@ -6,7 +6,6 @@
 
 /* Sessions without a lease make no transactions of their own. */
 #define LONG_MS 12000
-
 static char dir[96]; /* a node with the text "old" */
 
 static int setup(void)

@@ -5,7 +5,6 @@
 #include "fixture.h"
 
 #define TWICE 2 /* so often each fault strikes */
-
 extern struct proxy *proxy;
 extern zkr_session *s; /* through the proxy; NULL: the test has closed it */
 extern zkr_mutex *m;   /* of s */

@@ -4,26 +4,20 @@
  * and the bugs of other clients that docs/interop.md warns of. */
 #include "pair.h"
 
+/* clang-format off */
 static const struct pair rows[] = {
     { "c_and_curator_share", "rw", &c, &curator, true, true },
     { "c_and_kazoo_subclass_share", "rw", &c, &kazoo_subclass, true, true },
-    { "curator_and_kazoo_subclass_share", "rw", &curator, &kazoo_subclass, true,
-      true },
-    { "c_and_kazoo_with_patterns_share", "rw", &c, &kazoo_patterns, true,
-      true },
-    { "kazoo_with_patterns_waits_for_curator_only", "rw", &curator,
-      &kazoo_patterns, false, true },
-    { "kazoo_as_it_is_does_not_wait_for_curator_layout", "rw", &c, &kazoo_as_is,
-      true, false },
-    { "kazoo_as_it_is_and_curator_ignore_each_other", "rw", &curator,
-      &kazoo_as_is, false, false },
-    { "c_in_kazoo_layout_and_kazoo_as_it_is_share", "rw", &c_for_kazoo,
-      &kazoo_as_is, true, true },
-    { "c_in_either_layout_shares_with_the_other", "rw", &c, &c_for_kazoo, true,
-      true },
-    { "curator_does_not_see_c_in_kazoo_layout", "rw", &curator, &c_for_kazoo,
-      false, true },
+    { "curator_and_kazoo_subclass_share", "rw", &curator, &kazoo_subclass, true, true },
+    { "c_and_kazoo_with_patterns_share", "rw", &c, &kazoo_patterns, true, true },
+    { "kazoo_with_patterns_waits_for_curator_only", "rw", &curator, &kazoo_patterns, false, true },
+    { "kazoo_as_it_is_does_not_wait_for_curator_layout", "rw", &c, &kazoo_as_is, true, false },
+    { "kazoo_as_it_is_and_curator_ignore_each_other", "rw", &curator, &kazoo_as_is, false, false },
+    { "c_in_kazoo_layout_and_kazoo_as_it_is_share", "rw", &c_for_kazoo, &kazoo_as_is, true, true },
+    { "c_in_either_layout_shares_with_the_other", "rw", &c, &c_for_kazoo, true, true },
+    { "curator_does_not_see_c_in_kazoo_layout", "rw", &curator, &c_for_kazoo, false, true },
 };
+/* clang-format on */
 
 /* Readers never wait for each other. */
 TEST_ROWS(share, rows, row)

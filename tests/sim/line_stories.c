@@ -7,9 +7,7 @@
 #include "story.h"
 
 #define CLAIMS 8
-
 static struct asking ours[CLAIMS]; /* claims of the session */
-
 static zkr_session *session;
 static zkr_mutex *mutex;
 static zkr_mutex *twin; /* another handle on the same path */

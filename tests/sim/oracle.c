@@ -6,7 +6,6 @@
 #define SLACK_MS 1
 /* Values of the default policy. */
 #define RETRY_CAP_MS 2000
-
 static OF_SCHEDULE struct attempt *attempts;
 static OF_SCHEDULE int attempt_count;
 /* Since when somebody waits and nobody holds; or 0. */

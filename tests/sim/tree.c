@@ -3,7 +3,6 @@
 #include "ensemble.h"
 
 #define BUCKETS 64
-
 static OF_SCHEDULE struct node *buckets[BUCKETS];
 OF_SCHEDULE struct node *tree_root;
 

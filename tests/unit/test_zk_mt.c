@@ -20,7 +20,6 @@
 
 /* From <zookeeper/zookeeper_log.h>, which cannot be included as installed. */
 extern ZOOAPI ZooLogLevel logLevel;
-
 enum { STUCK_MAX = 16 };
 
 static char handle; /* what stands for the client's */
@@ -86,10 +85,14 @@ WRAP(void, zoo_deterministic_conn_order, (int yes))
     in_order = yes != 0;
 }
 
+static void (*meanwhile)(void); /* runs as names are looked up */
+
 WRAP(zhandle_t *, zookeeper_init2,
      (const char *host, watcher_fn fn, int timeout, const clientid_t *id,
       void *context, int flags, log_callback_fn log))
 {
+    if (meanwhile != NULL)
+        meanwhile();
     client.log = log;
     client.level = logLevel;
     (void)pthread_getname_np(pthread_self(), client.thread,
@@ -601,6 +604,24 @@ TEST_WITH(the_order_of_the_servers_is_that_of_one_handle,
     (void)zkr__zk_close(zk, ZKR__NEVER);
     open_with(NULL);
     assert_false(client.in_order);
+}
+
+static void open_another(void)
+{
+    meanwhile = NULL;
+    ok(open_again("digest"));
+    assert_true(client.in_order);
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+}
+
+/* Regression: that of one session kept all others, and a forked child. */
+TEST(a_handle_does_not_wait_for_the_name_server_of_another)
+{
+    (void)zkr__zk_close(zk, ZKR__NEVER);
+    meanwhile = open_another;
+    ok(open_again("digest"));
+    assert_true(client.in_order);
+    assert_false(in_order);
 }
 
 /* The client has one code for both. */
