@@ -260,6 +260,7 @@ enum {
 static int setup_with(uint32_t reply_timeout_ms)
 {
     client_reset();
+    client_grants_timeout(LONG_MS); /* the lease, too, is longer */
     zkr_session *s =
         open_session_with(OPTS(session, .reply_timeout_ms = reply_timeout_ms,
                                .auth_scheme = "digest", .auth = "user:one"));
