@@ -385,6 +385,7 @@ static void try_rows(const void *verb)
             continue;
 #endif
         (void)setenv("V", row->verb, 1);
+        (void)alarm(test_patience_s);
         START_SH(&c, "%s%s", functions, row->command);
         int code = cli_end(&c);
         if (code == row->code)
@@ -495,7 +496,7 @@ TEST(each_verb_has_a_row_that_ends_well)
 
 static int begin(void)
 {
-    test_patience_s = 600; /* of all rows */
+    test_patience_s = 600; /* of a row */
     PRINT(root, "%s", new_path());
     known = json_object();
     clients[0] = admin;
