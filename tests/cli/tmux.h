@@ -31,5 +31,5 @@ void tmux_wait_gone(const char *text);
 const char *tmux_say(const char *format);
 /* The process in front of which the terminal is. */
 pid_t tmux_shell(void);
-/* What is written to the terminal from now on goes to this file, too. */
+/* From now on this file gets all output of the terminal, too. */
 void tmux_record(const char *file);

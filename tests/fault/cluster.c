@@ -194,7 +194,7 @@ static int spawn_server(int host, const char *peers,
         host >= HOSTS ? "peerType=observer" : "",
         o->observers > 0 && host != LEADERS_OBSERVER ? MASTER_PORT : "", NULL
     };
-    /* A server that has missed an election asks again after a minute. */
+    /* By default a server asks a minute after an election it missed. */
     static const char *const java[] = {
         "-Dzookeeper.fastleader.maxNotificationInterval=1000", NULL
     };

@@ -87,7 +87,7 @@ TEST(all_wait_while_there_is_a_barrier)
     ok(zkr_barrier_remove(barrier, SOON_MS));
 }
 
-/* What the second try is told says nothing of the first. */
+/* The error of the second try says nothing about the first. */
 TEST(a_step_that_may_have_been_made_stays_unknown)
 {
     static const int32_t types[] = { ZOO_CREATE2_OP, ZOO_DELETE_OP };

@@ -184,7 +184,7 @@ TEST(one_leads_and_the_next_one_when_it_has_left)
     wait_children(path, 0);
 }
 
-/* What the one before says would be told of one that cannot be read. */
+/* A node that cannot be read must not be described by the one before it. */
 TEST(whom_it_waits_for_is_described_anew)
 {
     const char *node = "";

@@ -390,7 +390,7 @@ static const struct {
     size_t nodes; /* of the holder and of the multi-lock, which waits */
 } lasts[] = { { "in a line", 0, 2 }, { "a lock that stays", 60000, 1 } };
 
-/* The claim and its line are used after the step that grants the last lock. */
+/* Regression: a step used the claim and its line when it had ended them. */
 TEST_ROWS(the_last_lock_may_be_granted_in_vain, lasts, row)
 {
     AUTO(mutex) last =

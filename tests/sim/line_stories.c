@@ -616,7 +616,7 @@ STORY(a_writer_ahead_may_be_a_reader_next, nothing)
 
 /* -- ghosts ---------------------------------------------------------------- */
 
-/* What one claim hears from the leader is no knowledge of the others. */
+/* The leader's answer to one claim tells the other claims nothing. */
 TOLD(each_asks_for_its_ghosts,
      "holder takes, haunt a follower, 2 queue up, 0 passes, sleep T/2, "
      "1 waits, 1 has its turn",

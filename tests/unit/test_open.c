@@ -388,7 +388,7 @@ TEST(an_open_tries_until_its_deadline_or_all_refuse_us)
     connector_first = false;
 }
 
-/* No scout finds out more: others are served. What is past does not count. */
+/* The servers serve other sessions; faults before a connection are past. */
 TEST(a_session_whose_credentials_are_refused_is_given_up)
 {
     client_grants_timeout(150);

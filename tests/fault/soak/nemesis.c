@@ -437,7 +437,7 @@ int nemesis_round(bool once, int ret[static ROUND_MAX])
 
 /* Recovery */
 
-/* Ask all locks at once: each has its own time. How many were not granted. */
+/* Asks all at once, each for its time. Returns how many were not granted. */
 static int await_grants(struct nemesis *n, const long *before, int *took_ms)
 {
     int64_t began = now_ms();
