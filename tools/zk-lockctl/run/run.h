@@ -105,7 +105,8 @@ int run_work(struct run *run);
 /* Until when the locks are ours. */
 struct policy_view run_view_now(const struct run *run);
 /* Says an error, or with the code 0 a remark, where the user of the locks reads
- * it. Returns the code. */
+ * it; while a command runs no remark that would have to wait for a reader.
+ * Returns the code. */
 int run_tell(const struct run *run, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

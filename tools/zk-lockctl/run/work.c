@@ -4,6 +4,7 @@
 #include "run/run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,6 +100,15 @@ static void note_on_desk(struct desk *desk, const char *text)
                    word_time(clock_wall_ms(), at), text);
 }
 
+/* A reader of our stderr may be slow: while we waited for it, the guard would
+ * end the command with the lease that it knows. */
+static bool may_remark(const struct run *run)
+{
+    struct pollfd said = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+    return run->child.guard == NULL || poll(&said, 1, 0) != 0;
+}
+
 int run_tell(const struct run *run, int code, const char *format, ...)
 {
     bool told = run->holds && run->worked;
@@ -110,10 +120,10 @@ int run_tell(const struct run *run, int code, const char *format, ...)
     va_end(args);
     if (told)
         shell_speak(&run->shell);
-    if (code == 0)
-        lockctl_say(run->ctl, "%s", text);
-    else
+    if (code != 0)
         (void)lockctl_fail(code, "%s", text);
+    else if (may_remark(run))
+        lockctl_say(run->ctl, "%s", text);
     if (told)
         shell_silence();
     if (told && code != 0)
