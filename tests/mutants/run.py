@@ -214,12 +214,12 @@ class Trees:
                          "-Doptimization=1", "-Dwerror=false")
         targets, tests = (json.loads(self.command(self.base, "meson", "introspect", "build", what))
                           for what in ("--targets", "--tests"))
-        files = {t["id"]: [os.path.relpath(f, self.base + "/build") for f in t["filename"]]
-                 for t in targets}
-        self.tests = {}  # by the name of the program: tests of meson
+        files = {t["id"]: [os.path.relpath(f, self.base + "/build") for f in t["filename"]] for t in targets}
+        self.tests = {}  # by the name of the program, or the path of the script: tests of meson
         for test in tests:
             test["depends"] = [f for d in test["depends"] for f in files.get(d, [])]
-            self.tests.setdefault(os.path.basename(test["cmd"][0]), []).append(test)
+            name = test["cmd"][0].removeprefix(self.base + "/tests/")
+            self.tests.setdefault(os.path.basename(name) if name[0] == "/" else name, []).append(test)
 
     def copy(self, name):
         tree = os.path.join(self.work, name)
@@ -256,7 +256,7 @@ class Trees:
         env = {**os.environ, **test["env"], "ZKR_TEST_ONLY": trial[1] or "*", **more}
         began = time.monotonic()
         with tempfile.TemporaryFile("w+", errors="replace", dir=self.work) as log:
-            run = subprocess.Popen([a.replace(self.base, tree) for a in argv], cwd=tree,
+            run = subprocess.Popen([a.replace(self.base, tree) for a in argv], cwd=tree + "/build",
                                    env={k: v.replace(self.base, tree) for k, v in env.items()},
                                    stdin=subprocess.DEVNULL, stdout=log,
                                    stderr=subprocess.STDOUT, start_new_session=True)
