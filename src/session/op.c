@@ -370,7 +370,7 @@ static void flush_one(struct zkr__list *link, void *reply)
     struct zkr_session *s = op->session;
 
     zkr__session_assert_locked(s);
-    if (op->where != ZKR__OP_IN_FLIGHT && op->epoch == s->epoch && s->over == 0)
+    if (op->epoch == s->epoch && s->over == 0) /* it is for the next handle */
         return;
     zkr__timer_thread_disarm_locked(s, &op->timer);
     finish_locked(op, reply);
