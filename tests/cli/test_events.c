@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of the events that are reported for the difference between two looks at
- * a lock. */
+/* Tests of the events told of the difference between two looks at a lock. */
 #include "model/events.h"
 #include "model/tally.h"
 #include "unit.h"

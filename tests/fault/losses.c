@@ -591,8 +591,7 @@ static void open_gate(int number)
     (void)pthread_barrier_wait(&gate);
 }
 
-/* Returns the time from the end of the first session to the return of the last
- * thread. */
+/* From the end of the first session to the return of the last thread. */
 static struct lap race(int number)
 {
     atomic_store(&is_open, true);

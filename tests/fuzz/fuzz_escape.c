@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the escaping of foreign text for a terminal, for JSON and for
- * Prometheus. */
+/* Fuzzes the escaping of foreign text for terminals, JSON and Prometheus. */
 #include "common/escape.h"
 #include "safe.h"
 #include "text/envelope.h"

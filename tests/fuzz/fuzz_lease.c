@@ -34,8 +34,7 @@ static int64_t gap(void)
     return ping_gap != 0 ? ping_gap : timeout * 3 / 10;
 }
 
-/* The condition of lease.h on j, answered then, for the request k: an m in
- * between. */
+/* The condition of lease.h on j, answered then, for k: an m in between. */
 static bool proves(int64_t acked, const struct request *k)
 {
     for (size_t m = 0; m < count; m++) {

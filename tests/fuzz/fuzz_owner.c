@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzzes the data of a node, which anybody may have written, as the tool reads
- * it. */
+/* Fuzzes data of a node, which anybody may write, as the tool reads it. */
 #include "model/lock_state.h"
 #include "safe.h"
 

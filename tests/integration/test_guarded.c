@@ -273,8 +273,7 @@ TEST_WITH(in_doubt_the_servers_decide, setup, teardown)
 
 /* -- without waiting ------------------------------------------------------ */
 
-/* A write that the server throttles, and that is then cancelled, was not made
- * for certain. */
+/* A write that the server throttles, cancelled then, is certainly not made. */
 TEST(a_write_that_is_put_off_can_be_taken_back)
 {
     zkr_session *other = THROUGH(.flags = ZKR_SESSION_NO_LEASE,

@@ -117,8 +117,7 @@ TEST(a_lock_given_back_goes_in_any_case)
     }
 }
 
-/* The node that is looked for first has gone before; that of the one that waits
- * is there. */
+/* The node looked for first has gone before; that of the waiter is there. */
 TEST(a_lock_given_back_tells_nothing_of_its_session)
 {
     AUTO(mutex) other = new_mutex(s, new_path());

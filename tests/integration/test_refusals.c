@@ -155,8 +155,7 @@ TEST(a_refused_list_of_participants_is_asked_for_again)
     }
 }
 
-/* The client refuses paths with control characters, which no server should have
- * let through. */
+/* The client refuses paths with control characters; no server allows them. */
 TEST(a_node_that_the_client_refuses_is_listed_without)
 {
     static const char *const names[] = { "lock-0000000001", "lock-0000000002" };

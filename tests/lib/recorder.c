@@ -43,8 +43,7 @@ void recorder_add(struct recorder *r, int code, int64_t value)
 {
     pthread_mutex_lock(&r->lock);
     r->events = realloc(r->events, (r->count + 1) * sizeof(*r->events));
-    /* A callback has no way to report this, and a lost event would make the
-     * test lie. */
+    /* A callback cannot report this; with a lost event the test would lie. */
     if (r->events == NULL)
         abort();
     r->events[r->count++] = (struct event){ .code = code, .value = value };
