@@ -98,7 +98,7 @@ static const struct field event_fields[] = {
     { "token=", NULL, FIELD_TOKEN, .at = AT(zkr_participant, token), .in = AT(event_row, contender.node) },
     { "session=", NULL, FIELD_SESSION, .at = AT(zkr_participant, session_id), .in = AT(event_row, contender.node), .wide = true },
     { "node=", NULL, FIELD_TEXT, .at = AT(zkr_participant, name), .in = AT(event_row, contender.node), .wide = true },
-    { "label=", NULL, FIELD_CHARS, .at = AT(event_row, contender.owner.label) },
+    { "label=", NULL, FIELD_CHARS, .at = AT(event_row, contender.owner.label), .wide = true },
     { "", "missed", FIELD_MS, .at = AT(event, missed), .in = AT(event_row, missed), .text = missed_text, .lacking = true },
     { "", "last_look", FIELD_TIME, .at = AT(event, since_ms), .in = AT(event_row, resync), .text = resync_text, .lacking = true },
     { .key = "contender", .type = FIELD_OBJECT, .in = AT(event_row, change), .kind = &contender_kind, .lacking = true },
