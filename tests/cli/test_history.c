@@ -136,9 +136,7 @@ static void play(void)
 
 /* clang-format off */
 static const struct row {
-    const char *name;
-    const char *script;
-    const char *said;
+    const char *name, *script, *said;
 } rows[] = {
     /* --- how a stay begins, and ends --- */
 
@@ -352,9 +350,7 @@ TEST(who_holds_does_not_begin_again)
 #define POOL "/5a5bbc3873ea4b5a9f7396e8c4c6a436"
 
 static const struct root_row {
-    const char *name;
-    const char *script, *chroot, *root;
-    const char *said;
+    const char *name, *script, *chroot, *root, *said;
 } roots[] = {
     { "only_what_is_below_the_root_counts",
       "1+/app/a/#0;1+/app/ab/#0;1+/bpp/a/#0;1+/app/a/b/#0;1+/app;1^/app/a" POOL

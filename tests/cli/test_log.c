@@ -165,9 +165,7 @@ TEST(of_a_pool_of_kazoo_nothing_is_claimed)
 /* What is told of nodes 1, 2, and 3, each held for a second, with a second
  * between them: the tokens, and a note about the history. */
 static const struct {
-    const char *options;
-    const char *tokens;
-    const char *note;
+    const char *options, *tokens, *note;
 } chosen[] = {
     /* A hold that ended at that very time was in it. */
     { "--since " MINUTE ":44Z", "35", NULL },
@@ -267,9 +265,7 @@ TEST(each_ending_has_a_word)
     ":59.000Z (0x13): transactions are missing\n"
 /* clang-format off */
 static const struct {
-    const char *options;
-    const char *out;
-    const char *note, *lacks;
+    const char *options, *out, *note, *lacks;
 } tables[] = {
     { "-o wide",
       "STATE LOCK FROM UNTIL HELD OWNER ENDED WAITED LABEL SESSION TOKEN MODE DIALECT QUEUED ASKED REASON NODE\n"

@@ -654,10 +654,7 @@ TEST(nobody_is_a_list_too)
 /* --- columns: which fit, and which are cut --- */
 
 struct item {
-    const char *name;
-    const char *more;
-    const char *n;
-    const char *last;
+    const char *name, *more, *n, *last;
 };
 
 #define WORD(member) .type = FIELD_WORD, .at = AT(item, member)

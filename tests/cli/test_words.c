@@ -98,9 +98,7 @@ TEST(clocks_have_no_date)
 }
 
 static const struct {
-    const char *name;
-    const char *data;
-    const char *word;
+    const char *name, *data, *word;
 } owners[] = {
     { "of our record",
       "{\"library\":\"zkrecipes 0.1.0\",\"host\":\"vm\",\"pid\":4231,"

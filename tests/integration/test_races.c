@@ -20,9 +20,7 @@ struct lane {
     zkr_mutex *rival;  /* of another */
     struct recorder *outcomes;
     size_t rounds;
-    int granted;
-    int given_up;
-    int wrong;
+    int granted, given_up, wrong;
 };
 
 static void count_outcome(struct lane *l, int code, zkr_grant *g)

@@ -34,13 +34,7 @@ FIXTURE(setup, teardown)
 struct crowd {
     bool sessions_end; /* then a grant may be lost at any moment */
     atomic_bool stop;
-    atomic_int readers;
-    atomic_int writers;
-    atomic_int reads;
-    atomic_int writes;
-    atomic_int downgrades;
-    atomic_int given_up;
-    atomic_int wrong;
+    atomic_int readers, writers, reads, writes, downgrades, given_up, wrong;
     atomic_int first_wrong;
 };
 

@@ -116,9 +116,7 @@ TEST(several_are_granted_together_or_not_at_all)
 struct crowd {
     zkr_semaphore *sems[2];
     atomic_uint members;
-    atomic_int inside;
-    atomic_int most;
-    atomic_int errors;
+    atomic_int inside, most, errors;
 };
 
 static void *take_turns(void *arg)

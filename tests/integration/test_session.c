@@ -555,10 +555,7 @@ TEST(a_forked_child_gets_errors_and_harms_nothing)
 /* -- leaks ---------------------------------------------------------------- */
 
 struct baseline {
-    int threads;
-    int fds;
-    int watches;
-    int ephemerals;
+    int threads, fds, watches, ephemerals;
 };
 
 static struct baseline measure(void)

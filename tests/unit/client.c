@@ -60,10 +60,7 @@ static struct state {
     int requests[TYPES];
     int refusal;
     int stop_at;
-    bool stopped;
-    bool rests;
-    bool answers_late;
-    bool tells_server;
+    bool stopped, rests, answers_late, tells_server;
     char node[256]; /* "" without */
     char data[64];
     int64_t czxid;

@@ -16,10 +16,7 @@
 TEST(good_lists_are_split)
 {
     static const struct {
-        const char *text;
-        const char *chroot_arg;
-        const char *servers;
-        const char *chroot;
+        const char *text, *chroot_arg, *servers, *chroot;
         const char *plain; /* NULL: the same as the servers */
     } rows[] = {
         { "a:1", NULL, "a:1", "", NULL },
