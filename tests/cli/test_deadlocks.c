@@ -204,10 +204,22 @@ TEST(without_records_it_is_only_possible)
           .has = { "\"confirmed\": false", "\"cure\": null" } },
         { .words = NULL },
     };
+    AUTO(proxy) proxy = new_proxy();
     struct admin *b;
+    struct cli cli;
 
     assert_int_equal(admin_open(server_hosts(the_server), &b), ZOK);
     look_play(scenes, b, NULL);
+    /* all begin anew before the second look: that is another one */
+    proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 4, PROXY_HOLD_REQUEST);
+    START_CLI(&cli, "deadlocks", "--confirm", "1ms", "--timeout", "60s",
+              "--possible", "--servers", proxy_hosts(proxy), look_root);
+    assert_true(proxy_wait_rule(proxy, SOON_MS));
+    ok(admin_delete_tree(admin, in_root("x")));
+    ok(admin_delete_tree(admin, in_root("y")));
+    look_play(scenes, b, NULL);
+    proxy_release(proxy);
+    assert_end(&cli, 0, "no deadlock among 2 locks");
     admin_close(b);
 }
 

@@ -13,10 +13,7 @@ FIXTURE(look_make_root, look_remove_root)
 TEST(a_holder_whose_client_is_gone_is_found)
 {
     static const struct {
-        const char *option;
-        const char *below;
-        const char *before;
-        const char *what;
+        const char *option, *below, *before, *what;
     } cases[] = {
         { "--slots=1", "leases", "leases/",
           "has a permit, and its client is connected" },
@@ -64,10 +61,12 @@ static int doctor_on(const char *hosts, bool chrooted)
  * lock. */
 TEST(clients_of_servers_that_are_not_listed_are_not_gone)
 {
-    static const char *const lines[] = { "maxSessionTimeout=60000", NULL };
+    static const char *const lines[] = { "maxSessionTimeout=60000",
+                                         "skipACL=yes", NULL };
     const struct server_opts opts = { .cfg_lines = lines };
     struct ensemble *e;
     struct cli holder;
+    struct admin *a;
 
     assert_int_equal(ensemble_start(3, &opts, &e), SERVER_OK);
     const char *one = server_hosts(ensemble_server(e, 0));
@@ -89,6 +88,11 @@ TEST(clients_of_servers_that_are_not_listed_are_not_gone)
     assert_has(look_out, "absent-holder");
     assert_int_equal(
         doctor_on(textf("127.0.0.1:1,%s", ensemble_hosts(e)), false), 82);
+    ok(admin_open(one, &a)); /* names of hosts do not count */
+    ok(admin_set(
+        a, "/zookeeper/config",
+        "server.1=server.a:1:2\nserver.2=b.server.b:1:2\nserver.3=c:1:2"));
+    admin_close(a);
     assert_int_equal(doctor_on(ensemble_hosts(e), true), 1);
     assert_has(look_out, "absent-holder");
     ensemble_stop(e);

@@ -6,14 +6,15 @@
 
 FIXTURE(take_path, NULL)
 
-/* The credentials may come through a pipe, which is read once. */
+/* The credentials may come through a pipe, which is read once. Also one that
+ * does not wait for the lock waits for a server that is silent. */
 TEST(a_second_attempt_has_its_credentials)
 {
     AUTO(proxy) proxy = new_proxy();
 
     proxy_freeze(proxy);
     START_SH(&cli,
-             "printf 'digest:bob:secret' | %s run --auth-file /dev/stdin "
+             "printf 'digest:bob:secret' | %s run -n --auth-file /dev/stdin "
              "--servers %s %s echo done",
              LOCKCTL, proxy_hosts(proxy), new_path());
     cli_wait_said(&cli, "trying for another");

@@ -412,6 +412,7 @@ TEST(while_the_server_hangs_keys_work)
     start("");
     server_pause(the_server);
     tmux_wait("STALE, ");
+    tmux_wait_gone("STALE, 0.0s");
     tmux_type("r");
     tmux_key("Down");
     tmux_key("Enter");

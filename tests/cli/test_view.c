@@ -346,7 +346,12 @@ TEST(a_lock_with_a_foreign_child_becomes_free)
     AUTO(proxy) proxy = new_proxy();
     struct cli cli;
 
+    START_CLI(&cli, "wait", "--held", "-w", "2s", "--servers",
+              proxy_hosts(proxy), path);
+    AWAIT(proxy_requests(proxy, ZOO_GETCHILDREN2_OP) > 1);
     make("lock/notes", "");
+    assert_int_equal(cli_end(&cli), 75); /* nobody has held it */
+    proxy_reset_counts(proxy);
     make("lock/lock-0000000000", "");
     START_CLI(&cli, "wait", "--free", "--servers", proxy_hosts(proxy), path);
     AWAIT(proxy_requests(proxy, ZOO_GETCHILDREN2_OP) > 1);

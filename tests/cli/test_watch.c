@@ -281,6 +281,7 @@ TEST(the_nodes_of_a_semaphore_are_seen_or_counted)
                  cli_said(&c));
     assert_in_range(sums.leases, 2, ROUNDS + 1);
     assert_int_equal(sums.unknown, 0);
+    assert_lacks(cli_said(&c), "/leases\""); /* a part is no lock */
     end(SIGTERM);
     release(g);
 }
