@@ -31,13 +31,6 @@
             fail_msg("this does not come: %s", #condition);                    \
     } while (0)
 
-/* The call ends with that code, and the sentence of the error has that part. */
-#define tells(call, code, part)                                                \
-    do {                                                                       \
-        assert_int_equal(call, code);                                          \
-        assert_has(zkr_error_detail(), part);                                  \
-    } while (0)
-
 extern struct server *the_server;
 extern struct admin *admin;
 

@@ -12,8 +12,7 @@ TEST(another_token_breaks_nothing)
     AUTO(grant) g = GRANT(unfair_mutex_acquire, unfair, SOON_MS);
     int64_t token = zkr_grant_token(g);
 
-    assert_int_equal(zkr_participants_break(s, node, token + 1, 0),
-                     ZKR_ENOTHELD);
+    gives(ZKR_ENOTHELD, zkr_participants_break(s, node, token + 1, 0));
     tells(zkr_participants_break(s, node, token - 1, 0), ZKR_ENOTHELD, node);
     wait_verified(g);
     release(g);

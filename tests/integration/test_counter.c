@@ -125,23 +125,21 @@ TEST(a_set_with_a_version_is_for_that_version)
 {
     assert_int_equal(version_of(counter), ZKR_COUNTER_ABSENT);
     ok(zkr_counter_set(counter, 7, ZKR_COUNTER_ABSENT, SOON_MS));
-    assert_int_equal(zkr_counter_set(counter, 8, ZKR_COUNTER_ABSENT, SOON_MS),
-                     ZKR_ZNODEEXISTS);
+    gives(ZKR_ZNODEEXISTS,
+          zkr_counter_set(counter, 8, ZKR_COUNTER_ABSENT, SOON_MS));
     int32_t version = version_of(counter);
     assert_int_equal(version, 0);
     /* as it was before, but not the same version */
     assert_int_equal(add(counter, 1), 8);
     assert_int_equal(add(counter, -1), 7);
-    assert_int_equal(zkr_counter_set(counter, 9, version, SOON_MS),
-                     ZKR_ZBADVERSION);
+    gives(ZKR_ZBADVERSION, zkr_counter_set(counter, 9, version, SOON_MS));
     ok(zkr_counter_set(counter, 9, version_of(counter), SOON_MS));
     assert_int_equal(value_of(counter), 9);
     ok(zkr_counter_set(counter, 3, ZKR_ANY_VERSION, SOON_MS));
     assert_int_equal(value_of(counter), 3);
     version = version_of(counter);
     assert_int_equal(admin_delete(admin, path), ZOK);
-    assert_int_equal(zkr_counter_set(counter, 4, version, SOON_MS),
-                     ZKR_ZNONODE);
+    gives(ZKR_ZNONODE, zkr_counter_set(counter, 4, version, SOON_MS));
     ok(zkr_counter_set(counter, 5, ZKR_ANY_VERSION, SOON_MS));
     assert_int_equal(value_of(counter), 5);
     proxy_rule_error(proxy, ZOO_SETDATA_OP, 1, ZKR_ZNONODE); /* and is back */
@@ -164,8 +162,7 @@ TEST(data_that_is_no_number_is_told)
         tells(zkr_counter_get(counter, SOON_MS, &value, NULL), ZKR_EDAMAGED,
               path);
         assert_has(zkr_error_detail(), len);
-        assert_int_equal(zkr_counter_add(counter, 1, SOON_MS, NULL),
-                         ZKR_EDAMAGED);
+        gives(ZKR_EDAMAGED, zkr_counter_add(counter, 1, SOON_MS, NULL));
         data_is(bad[i], strlen(bad[i]));
     }
     assert_int_equal(admin_set(admin, path, "four"), ZOK);
@@ -215,8 +212,7 @@ TEST(a_counter_is_below_the_chroot)
     assert_int_equal(admin_delete(admin, path), ZOK);
     *strrchr(path, '/') = '\0';
     assert_int_equal(admin_delete(admin, path), ZOK);
-    assert_int_equal(zkr_counter_add(inner_counter, 3, SOON_MS, NULL),
-                     ZKR_ENOCHROOT);
+    gives(ZKR_ENOCHROOT, zkr_counter_add(inner_counter, 3, SOON_MS, NULL));
 }
 
 TEST(a_number_that_does_not_fit_is_not_written)
@@ -228,8 +224,7 @@ TEST(a_number_that_does_not_fit_is_not_written)
     tells(zkr_counter_add(counter, 2, SOON_MS, NULL), ZKR_EOVERFLOW, path);
     assert_true(add(counter, 1) == INT64_MAX);
     assert_true(add(counter, INT64_MIN) == -1);
-    assert_int_equal(zkr_counter_add(counter, INT64_MIN, SOON_MS, NULL),
-                     ZKR_EOVERFLOW);
+    gives(ZKR_EOVERFLOW, zkr_counter_add(counter, INT64_MIN, SOON_MS, NULL));
     assert_int_equal(value_of(counter), -1);
     ok(zkr_counter_set(four, INT32_MIN, ZKR_ANY_VERSION, SOON_MS));
     assert_int_equal(zkr_counter_add(four, -1, SOON_MS, NULL), ZKR_EOVERFLOW);
@@ -238,9 +233,9 @@ TEST(a_number_that_does_not_fit_is_not_written)
     assert_int_equal(
         zkr_counter_set(four, INT64_C(1) << 31, ZKR_ANY_VERSION, SOON_MS),
         ZKR_EOVERFLOW);
-    assert_int_equal(zkr_counter_compare_and_set(
-                         four, INT32_MAX, INT64_C(1) << 31, SOON_MS, &found),
-                     ZKR_EOVERFLOW);
+    gives(ZKR_EOVERFLOW,
+          zkr_counter_compare_and_set(four, INT32_MAX, INT64_C(1) << 31,
+                                      SOON_MS, &found));
     assert_int_equal(value_of(four), INT32_MAX);
 }
 

@@ -118,8 +118,7 @@ TEST(a_read_under_a_write_waits_for_the_servers_as_a_try_does)
     AUTO(rwlock) l = new_rwlock(hasty, 0);
     AUTO(grant) writing = write_lock(l);
     proxy_freeze(proxy);
-    assert_int_equal(zkr_rwlock_acquire_read(l, -1, &nil),
-                     ZKR_ZOPERATIONTIMEOUT);
+    gives(ZKR_ZOPERATIONTIMEOUT, zkr_rwlock_acquire_read(l, -1, &nil));
     proxy_heal(proxy);
     assert_int_equal(lock_stats(l).timeouts, 1);
 }
@@ -286,8 +285,7 @@ TEST(any_thread_downgrades_a_plain_lock_and_its_owner_a_reentrant_one)
     waiter_start_by(&w, by_downgrading, &c, 0);
     AUTO(held) reading = waiter_grant(&w);
     zkr_grant_free(c.writing);
-    assert_int_equal(zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &nil),
-                     ZKR_ETIMEDOUT);
+    gives(ZKR_ETIMEDOUT, zkr_rwlock_acquire_write(lock, GIVE_UP_MS, &nil));
 }
 
 TEST(a_grant_of_no_thread_is_downgraded_by_any)
@@ -326,8 +324,7 @@ TEST(only_a_write_grant_of_this_lock_is_downgraded)
     assert_int_equal(zkr_grant_check(reading), ZKR_OK);
     assert_int_equal(zkr_grant_check(foreign), ZKR_OK);
     disconnect(proxy, s); /* it does not wait for a connection */
-    assert_int_equal(zkr_rwlock_downgrade(lock, writing, &nil),
-                     ZKR_ZCONNECTIONLOSS);
+    gives(ZKR_ZCONNECTIONLOSS, zkr_rwlock_downgrade(lock, writing, &nil));
     connect_again(proxy, s);
     assert_int_equal(count_children(dir), 2);
     release(foreign);

@@ -244,8 +244,8 @@ TEST(a_write_given_up_is_not_sent_again)
     proxy_reset_counts(proxy);
     proxy_set_latency(proxy, 1500);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 100, NULL),
-                     ZKR_EUNKNOWN);
+    gives(ZKR_EUNKNOWN,
+          zkr_grant_guarded_set(g, data, "new", 3, -1, 100, NULL));
     proxy_set_latency(proxy, 0);
     settle(s);
     sleep_ms(200); /* for something not to happen */
@@ -281,8 +281,8 @@ TEST(a_write_that_is_put_off_can_be_taken_back)
     AUTO(mutex) lock = new_mutex(other, path);
     AUTO(grant) g = acquire(lock);
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL),
-                     ZKR_EUNREACHABLE);
+    gives(ZKR_EUNREACHABLE,
+          zkr_grant_guarded_set(g, data, "new", 3, -1, 300, NULL));
     proxy_rule_error(proxy, ZOO_MULTI_OP, 1, ZTHROTTLEDOP);
     ok(set_async(g, "new", -1, -1));
     assert_true(proxy_wait_rule(proxy, SOON_MS));
@@ -400,8 +400,7 @@ TEST_WITH(paths_are_below_the_chroot, setup, teardown)
     node_has(data, "root");
     assert_int_equal(zkr_grant_guarded_delete(g, data, -1, SOON_MS), ZNONODE);
     ok(admin_delete(admin, textf("%s%s", data, zkr_grant_node(g))));
-    assert_int_equal(zkr_grant_guarded_delete(g, "/made", -1, SOON_MS),
-                     ZKR_ELOST);
+    gives(ZKR_ELOST, zkr_grant_guarded_delete(g, "/made", -1, SOON_MS));
 }
 
 /* After a reconnect the credentials may be refused until a request has been
@@ -460,8 +459,8 @@ TEST_WITH(a_write_that_is_not_taken_now_is_sent_later, setup, teardown)
     assert_true(atomic_load(&not_now) < 0);
     node_has(data, "new");
     atomic_store(&not_now, 1000);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "late", 4, 1, 300, NULL),
-                     ZKR_EUNREACHABLE);
+    gives(ZKR_EUNREACHABLE,
+          zkr_grant_guarded_set(g, data, "late", 4, 1, 300, NULL));
     atomic_store(&victim_id, zkr_session_id(s));
     assert_int_equal(set(g, "late"), ZKR_ELOST);
     atomic_store(&not_now, 0);

@@ -18,11 +18,11 @@ static char hangs[256]; /* the line that the watchdog writes */
 const char *zkr_strerror(int code) __attribute__((weak));
 const char *zkr_error_detail(void) __attribute__((weak));
 
-void test_ok(int rc, const char *call, const char *file, int line)
+void test_gives(int code, int rc, const char *call, const char *file, int line)
 {
-    if (rc == 0)
+    if (rc == code)
         return;
-    print_error("%s returns %d", call, rc);
+    print_error("%s returns %d, not %d", call, rc, code);
     if (zkr_strerror != NULL && zkr_error_detail != NULL)
         print_error(", %s: %s", zkr_strerror(rc), zkr_error_detail());
     print_error("\n");

@@ -29,10 +29,19 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A call that returns another number than 0 fails the test, with the sentence
- * of the library, where the program has it. */
-#define ok(call) test_ok((call), #call, __FILE__, __LINE__)
-void test_ok(int rc, const char *call, const char *file, int line);
+/* A call that returns another number than 0, or than that code, fails the test,
+ * with the sentence of the library, where the program has it. */
+#define gave(code, rc, call) test_gives(code, rc, call, __FILE__, __LINE__)
+#define gives(code, call)    gave(code, (call), #call)
+#define ok(call)             gave(0, (call), #call)
+void test_gives(int code, int rc, const char *call, const char *file, int line);
+
+/* The call ends with that code, and the sentence of the error has that part. */
+#define tells(call, code, part)                                                \
+    do {                                                                       \
+        gives(code, call);                                                     \
+        assert_has(zkr_error_detail(), part);                                  \
+    } while (0)
 
 /* A text that is there until the test ends. */
 const char *textf(const char *format, ...)

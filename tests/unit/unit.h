@@ -49,22 +49,6 @@ static inline void any_result(int result)
 {
 }
 
-/* Another code than that fails the test, with the sentence of the library. */
-#define gives(code, call) gave(code, call, #call)
-static inline void gave(int code, int rc, const char *call)
-{
-    if (rc != code)
-        fail_msg("%s: %s, not %s: %s", call, zkr_strerror(rc),
-                 zkr_strerror(code), zkr_error_detail());
-}
-
-/* The call ends with that code, and the sentence of the error has that part. */
-#define tells(call, code, part)                                                \
-    do {                                                                       \
-        gives(code, call);                                                     \
-        assert_has(zkr_error_detail(), part);                                  \
-    } while (0)
-
 /* Tells whether the value is one of those. */
 #define ONE_OF(value, ...)                                                     \
     is_one_of(value, (const int[]){ __VA_ARGS__ },                             \
