@@ -114,6 +114,15 @@ TOLD(a_client_without_memory_says_nothing_of_the_node,
      "sleep T/10, delete its node, sleep T, waiter waits, refuse 0 checks",
      .granted = has_a_node)
 
+STEP(has_a_proof, void, is_sure(users[WAITER].grant))
+
+/* It has waited for one long before, with the node that is deleted. */
+TOLD(each_wait_for_a_proof_has_its_own_time,
+     "come to prove, waiter is not heard for T/10, delete its node, "
+     "holder takes, sleep 2T, waiter waits, waiter hears nothing for 6T/5, "
+     "sleep T/2, holder gives",
+     .granted = has_a_proof)
+
 /* All nodes of an unfair mutex have one name. */
 TOLD(the_node_of_another_proves_nothing,
      "holder starts, come to prove, waiter is cut off for T/4, "
