@@ -476,13 +476,12 @@ TEST(a_grant_writes_for_its_own_term_only)
     leads(&a);
     assert_true(token_of(&a) > zkr_grant_token(g));
     assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "2", 1, -1, SOON_MS, NULL),
-                     ZKR_ENOTHELD);
+    gives(ZKR_ENOTHELD,
+          zkr_grant_guarded_set(g, data, "2", 1, -1, SOON_MS, NULL));
     zkr_grant_free(g);
     g = GRANT(leader_grant, a.leader);
     delete_nth_child(path, 0);
-    assert_int_equal(zkr_grant_guarded_set(g, data, "3", 1, -1, SOON_MS, NULL),
-                     ZKR_ELOST);
+    gives(ZKR_ELOST, zkr_grant_guarded_set(g, data, "3", 1, -1, SOON_MS, NULL));
     leads_again(&a, zkr_grant_token(g));
     assert_int_equal(zkr_grant_check(g), ZKR_ELOST);
     ok(zkr_leader_stats(a.leader, &n)); /* each term is a grant */
@@ -535,6 +534,7 @@ TEST(handles_of_a_grant_do_not_prolong_a_term)
         ok(zkr_leader_wait(b.leader, SOON_MS));
         assert_int_equal(zkr_grant_check(g), ZKR_ENOTHELD);
         assert_int_equal(zkr_grant_release(g), ZKR_ENOTHELD);
+        assert_int_equal(zkr_grant_depth(g), 0);
         ok(zkr_leader_leave(b.leader));
     }
 }
