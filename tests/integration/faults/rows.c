@@ -83,7 +83,7 @@ struct row rows[] = {
     { "*: release", "*", "no connection", .grant_is_told = "SUSPENDED RELEASED" },
     { "*: release", "*", "forbidden*", .leaves = LEAVES(-1) },
     /* It frees the grant, perhaps before the listener is told. */
-    { "reentrant *: release", "*", "*", .grant_is_told = "*", .is_rare = true },
+    { "reentrant mutex*: release", "*", "*", .grant_is_told = "*", .is_rare = true },
     { "release many", "*", "forbidden*", .leaves = LEAVES(-3) },
     { "release both", "*", "forbidden*", .leaves = LEAVES(-2) },
     /* One whose turn to be sent comes after the end of the session was lost. */
