@@ -212,8 +212,7 @@ TEST(a_process_of_the_last_moment_gets_a_TERM_too)
     wait_process_gone(cli_said_pid(&cli, "child "));
 }
 
-/* Regression: when the shell had ended by TERM, children that ignored TERM
- * worked on. */
+/* Regression: children that ignored TERM outlived the shell that it ended. */
 TEST(children_of_an_ended_shell_are_killed)
 {
     start("sh -c 'trap \"\" TERM; echo deaf $$; for i in $(seq 300); do sleep "

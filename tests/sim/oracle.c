@@ -558,11 +558,13 @@ static bool is_wanted(void)
  * holds the lock. A node of an abandoned session goes when the session ends: T
  * after its last sign of life, or after the election of a leader that counts
  * anew, at the next tick. Meanwhile the next claim has made its last retry, and
- * has waited for the proof of its lease, which takes about 2T/3 at the most. */
+ * has waited for the proof of its lease, which takes about 2T/3 at the most; or
+ * it has given up at its deadline, and one behind it waits for its own. */
 static int64_t longest_wait(void)
 {
     int64_t others = world.timeout + 2 * world.tick;
-    int64_t ours = RETRY_CAP_MS * MS + world.timeout * 3 / 4;
+    int64_t proof = world.timeout * 3 / 4;
+    int64_t ours = RETRY_CAP_MS * MS + proof;
     uint32_t longest_ms = 0;
 
     /* A semaphore: the turn, and then the lease. */
@@ -583,7 +585,7 @@ static int64_t longest_wait(void)
      * as all before it, so after a long wait it is far. */
     int64_t ghosts = world.ghosts == 0 ? 0 : world.ghosts + 1;
 
-    return (others > ours ? others : ours) * claims + longest_ms * MS +
+    return (others > ours ? others : ours) * claims + proof + longest_ms * MS +
            ghosts * 20 * world.timeout;
 }
 

@@ -81,8 +81,7 @@ struct note {
 int journal_create(const char *dir, int worker, int generation, int thread);
 void journal_write(int journal, char kind, int64_t a, int64_t b, int64_t c);
 
-/* Returns all notes of a journal, to be freed; NULL when there is no such
- * journal. */
+/* Returns all notes of a journal, to be freed; NULL: there is no journal. */
 struct note *journal_read(const char *dir, int worker, int generation,
                           int thread, size_t *ret_count);
 
