@@ -210,7 +210,7 @@ TEST(without_records_it_is_only_possible)
 
     assert_int_equal(admin_open(server_hosts(the_server), &b), ZOK);
     look_play(scenes, b, NULL);
-    /* all begin anew before the second look: that is another one */
+    /* all is made anew before the second look: that deadlock is another */
     proxy_rule(proxy, ZOO_GETCHILDREN2_OP, 4, PROXY_HOLD_REQUEST);
     START_CLI(&cli, "deadlocks", "--confirm", "1ms", "--timeout", "60s",
               "--possible", "--servers", proxy_hosts(proxy), look_root);

@@ -133,7 +133,7 @@ TEST(a_waiter_is_told_of_another_holder)
     assert_int_equal(cli_end(&cli), 0);
     struct stopwatch *w = stopwatch_start();
     tmux_wait("\"the second\"");
-    assert_true(stopwatch_says(w, 0, 20000)); /* of 30 s between two looks */
+    assert_true(stopwatch_says(w, 0, 20000)); /* it looks before 30 s */
     assert_int_equal(cli_end(&second), 0);
     tmux_wait("done");
 }

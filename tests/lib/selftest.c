@@ -461,7 +461,7 @@ TEST(test_stopwatch)
     assert_false(lap_is_within(first, 40, 40));
 }
 
-/* A child exits with whether the time that it was stopped is lateness. */
+/* The exit status of a child says whether its time as stopped is lateness. */
 TEST(test_stopwatch_counts_a_stop)
 {
     pid_t child = fork();
