@@ -387,22 +387,21 @@ TEST(a_waiter_is_removed_by_its_token)
     assert_int_equal(count_children(path), 2);
 }
 
-/* Between the look and the deed a waiter may be granted the lock: then it is a
- * holder that would lose it, of which the tool has said nothing. Or it has
- * gone, as a holder may. */
+/* Between the look and the deed a waiter may get the lock: then a holder would
+ * lose it, of which the tool has said nothing. Or it goes, as a holder may. */
 /* clang-format off */
 static const struct late {
     const char *name;
     int which; /* is broken: the holder, or who waits */
-    int read;  /* whose reply is held back: the first look reads the holder, the
-                  second one both */
+    int read;  /* its reply is held back: of the holder, or the last one */
     const char *gone, *said;
     int left;
 } late[] = {
-    { "holds_by_now", 1, 3, "/lock-0000000000", "it holds by now", 1 },
-    { "has_gone", 1, 3, "/lock-0000000001", "hostB:77 has let go by itself: nothing", 1 },
-    { "has_gone_with_its_lock", 1, 3, "", "hostB:77 has let go by itself: nothing", 0 },
-    { "held_and_has_gone", 0, 1, "/lock-0000000000", "me:7/7 p has let go by itself: nothing", 1 },
+    { "holds_by_now", 1, 4, "/_c_a-__WRIT__0000000000", "it holds by now", 2 },
+    { "holds_by_now_beside_another", 2, 4, "/_c_a-__WRIT__0000000000", "it holds by now", 2 },
+    { "has_gone", 1, 4, "/_c_b-__READ__0000000001", "hostB:77 has let go by itself: nothing", 2 },
+    { "has_gone_with_its_lock", 1, 4, "", "hostB:77 has let go by itself: nothing", 0 },
+    { "held_and_has_gone", 0, 1, "/_c_a-__WRIT__0000000000", "me:7/7 p has let go by itself: nothing", 2 },
 };
 /* clang-format on */
 
@@ -410,8 +409,9 @@ TEST_ROWS(a_contender_that, late, row)
 {
     AUTO(proxy) proxy = new_proxy();
     struct cli cli;
-    int64_t tokens[] = { make("lock/lock-0000000000", OURS),
-                         make("lock/lock-0000000001", "hostB:77") };
+    int64_t tokens[] = { make("lock/_c_a-__WRIT__0000000000", OURS),
+                         make("lock/_c_b-__READ__0000000001", "hostB:77"),
+                         make("lock/_c_c-__READ__0000000002", "hostC:5") };
 
     proxy_rule(proxy, ZOO_GETDATA_OP, row->read, PROXY_HOLD_REPLY);
     START_CLI(&cli, "break", "--yes", "--no-4lw", "--token",
