@@ -223,11 +223,11 @@ static const struct row lock_rows[] = {
     { "nothing", "", 0, NULL, "- - free 0 held, 0 wait" },
     { "held", "#0 1 5 100 one|#1 2 6 300 two|#2 3 7 200 three", 0, NULL,
       "mutex other held 1 held, 2 wait 300" },
-    { "shared", "#r0 1 5 1 one|#r1 2 6 1 two|#w2 3 7 9 three", 0, NULL,
-      "rw curator shared 2 held, 1 wait 9" },
+    { "shared", "#r0 1 5 1 one|#r1 2 6 1 two|#w2 3 7 9 three", 0, NULL, "rw curator shared 2 held, 1 wait 9" },
     { "held for long", "#r0 1 5 2 one|#r1 2 6 9 two|#r2 4 8 5 four|#w3 3 7 90 "
       "three", 9, NULL, "rw curator shared 3 held, 1 wait 90" },
     { "written", "#w0 1 5 1 one|#r1 2 6 1 two", 0, NULL, "rw curator held 1 held, 1 wait 1" },
+    { "held beside the queue", "holder 1 5 1 one|#r1 2 6 1 two", 0, NULL, "mixed mixed held 2 held, 0 wait" },
     { "older than our clock", "#0 1 5 1 one|#1 2 6 -5 two", 0, NULL,
       "mutex other held 1 held, 1 wait 0" },
     { "of two clients", "#c0 1 5 1 one|#k1 2 6 1 two|#2 3 7 1 three", 0, NULL,
