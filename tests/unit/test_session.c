@@ -278,8 +278,7 @@ TEST(who_waits_for_a_lock_that_stays_is_counted)
     AUTO(session) s = open_session(0);
     AUTO(mutex) m = NEW(mutex, s, "/lock", OPTS(lockable, .retain_ms = 600000));
     struct zkr_counters counters = ZKR_COUNTERS_INIT;
-    struct outcome first = { .rc = 1 };
-    struct outcome second = { .rc = 1 };
+    struct outcome first = { .rc = 1 }, second = { .rc = 1 };
 
     client_shows("lock-0000000001", NULL, false);
     ask_for(m, &first);
@@ -334,6 +333,9 @@ TEST(a_break_goes_on_where_a_write_is_refused)
     for (size_t i = 0; i < COUNT(lost); i++) {
         OPEN_GRANT(s, m, g, ZKR_SESSION_NO_LEASE);
 
+        client_answers_times(ZKR__ZK_DELETE, ZKR_ZNONODE, 1); /* it is late */
+        gives(ZKR_ZNONODE, zkr_participants_break(s, zkr_grant_node(g),
+                                                  zkr_grant_token(g), 0));
         client_answers_times(ZKR__ZK_DELETE, lost[i], 1);
         client_answers_times(ZKR__ZK_CHECK, refusals[i], 1);
         ok(zkr_participants_break(s, zkr_grant_node(g), zkr_grant_token(g), 0));
@@ -553,9 +555,8 @@ TEST(what_is_late_or_unknown_is_named)
     assert_has(zkr_error_detail(), " ms ago"); /* the last answer */
     client_goes_on();
     client_answers_times(ZKR__ZK_MULTI, ZKR_ZCONNECTIONLOSS, 1);
-    ok(zkr_txn_set(t, "/y", "", 0, -1));
-    tells(zkr_txn_commit(t, -1), ZKR_EUNKNOWN,
-          "set '/y'"); /* it is the only one */
+    ok(zkr_txn_set(t, "/y", "", 0, -1)); /* it is the only one */
+    tells(zkr_txn_commit(t, -1), ZKR_EUNKNOWN, "set '/y'");
 }
 
 /* They are given back in reverse. */
