@@ -430,7 +430,7 @@ TEST(a_session_outlives_servers_that_serve_nobody)
         int count = client_scouts();
 
         client_serves_scouts(1);
-        AWAIT(client_scouts() >= count + 3);
+        AWAIT(client_scouts() >= count + 3 || zkr_session_epoch(s) > 1);
     }
     client_says(ZKR__ZK_CONNECTED);
     await_state(s, ZKR_SESSION_RECONNECTED);
