@@ -348,24 +348,34 @@ TEST(a_directory_that_goes_with_what_was_in_it_is_told)
 }
 
 /* While it is stopped, a change uses up its watch, and then the directory is
- * deleted and made again: no answer tells of that but the next list. */
+ * deleted and made again: no answer tells of that but the next list. The parts
+ * of a semaphore were told as locks of their own. */
 TEST(another_directory_of_that_name_is_told)
 {
-    make_below(path, "x-lock-0000000000");
-    make_below(path, "y-lock-0000000001");
-    START_WATCH(server_hosts(the_server), "--interval", "20ms", "-o", "jsonl",
-                path);
-    cli_wait_said(&c, "\"event\":\"waiting\"");
-    assert_int_equal(kill(c.pid, SIGSTOP), 0);
-    wait_process_state(c.pid, 'T');
-    make_below(path, "z-lock-0000000002");
-    assert_int_equal(admin_delete_tree(admin, path), 0);
-    make_below(path, "x-lock-0000000000");
-    make_below(path, "y-lock-0000000001");
-    assert_int_equal(kill(c.pid, SIGCONT), 0);
-    cli_wait_said_often(&c, "\"event\":\"queued\"", 2);
-    assert_has(cli_said(&c), "\"missed\":null");
-    end(SIGTERM);
+    static const char *const nodes[][2] = {
+        { "x-lock-0000000000", "y-lock-0000000001" },
+        { "leases/x-lease-0000000000", "locks/y-lock-0000000001" },
+    };
+
+    for (size_t i = 0; i < COUNT(nodes); i++) {
+        make_below(path, nodes[i][0]);
+        make_below(path, nodes[i][1]);
+        START_WATCH(server_hosts(the_server), "--interval", "20ms", "-o",
+                    "jsonl", path);
+        cli_wait_said(&c, "\"event\":\"waiting\"");
+        assert_int_equal(kill(c.pid, SIGSTOP), 0);
+        wait_process_state(c.pid, 'T');
+        make_below(path, "z-lock-0000000002");
+        ok(admin_delete_tree(admin, path));
+        make_below(path, nodes[i][0]);
+        make_below(path, nodes[i][1]);
+        assert_int_equal(kill(c.pid, SIGCONT), 0);
+        cli_wait_said_often(&c, "\"event\":\"queued\"", i == 0 ? 2 : 1);
+        assert_has(cli_said(&c), textf("%s\",\"missed\":null", path));
+        assert_int_equal(text_count(cli_said(&c), "\"missed\":"), 1);
+        end(SIGTERM);
+        ok(admin_delete_tree(admin, path));
+    }
 }
 
 /* --- faults --- */
