@@ -563,25 +563,31 @@ TEST(an_unwatchable_lock_is_asked_for_slowly)
 {
     enum { DIRS = 300 };
     AUTO(proxy) p = new_proxy();
-    struct stopwatch *w;
 
     for (int i = 0; i < DIRS; i++) {
-        make_below(path, textf("d%d", i));
-        look_permit(textf("%s/d%d", path, i), ZOO_PERM_ALL & ~ZOO_PERM_READ);
+        make_below(path, textf("d%0550d", i));
+        look_permit(textf("%s/d%0550d", path, i),
+                    ZOO_PERM_ALL & ~ZOO_PERM_READ);
     }
-    START_CLI(&c, "watch", "--servers", proxy_hosts(p));
+    START_CLI(&c, "watch", "--timeout", "60s", "--servers", proxy_hosts(p));
     cli_wait_said(&c, "could not be looked at");
     for (int round = 0; round < 2; round++) {
         proxy_reset_counts(p);
         AWAIT(proxy_requests(p, ZOO_GETCHILDREN2_OP) > 0);
-        w = stopwatch_start();
+        struct stopwatch *w = stopwatch_start();
         AWAIT(proxy_requests(p, ZOO_GETCHILDREN2_OP) >= 250);
         assert_true(stopwatch_says(w, 1200, SOON_MS));
     }
     assert_int_equal(text_count(cli_said(&c), "could not be looked at"), 1);
+    /* They have no watches, so one session has room for others. */
+    for (int i = 0; i < 100; i++)
+        make_below(path, textf("e%0550d", i));
+    make_below(path, "f/x-lock-0000000000");
+    cli_wait_said(&c, " acquired ");
+    assert_int_equal(proxy_requests(p, PROXY_CONNECT), 0);
     end(SIGTERM);
     for (int i = 0; i < DIRS; i++)
-        look_permit(textf("%s/d%d", path, i), ZOO_PERM_ALL);
+        look_permit(textf("%s/d%0550d", path, i), ZOO_PERM_ALL);
     assert_int_equal(admin_delete_tree(admin, path), 0);
 }
 
