@@ -473,8 +473,9 @@ TEST(nothing_hostile_reaches_the_terminal)
     tmux_wait("3 locks, 3 held");
     tmux_wait("\\x1B]0;owned");
     tmux_wait("\\xE2\\x80\\xAE\u65e5e\u0301");
-    tmux_type("/xAEx");
+    tmux_type("/xAExx");
     tmux_key("BSpace");
+    tmux_key("C-h"); /* Backspace of old terminals */
     tmux_key("Enter");
     tmux_key("Enter");
     tmux_wait("1 in the queue");
