@@ -5,13 +5,8 @@
 #include "secured.h"
 #include "security.h"
 
-enum {
-    CONNECT_MS = 5000,
-    LATE_MS = 1500,
-    LONG_MS = 10000,
-    THREADS = 8,
-    OPENS = 10
-};
+enum { CONNECT_MS = 5000, LATE_MS = 1500, LONG_MS = 10000 };
+enum { THREADS = 8, OPENS = 10 };
 
 static struct zkr_session_opts sasl_opts(uint32_t session_ms,
                                          const char *password)
@@ -142,6 +137,11 @@ TEST(a_wrong_password_and_an_unknown_user_are_told)
     is_told(the_server, opts, ZKR_ZAUTHFAILED, word);
     opts.sasl_user = "nobody";
     is_told(the_server, opts, ZKR_ZAUTHFAILED, word);
+    for (int i = 0; i < 2; i++) { /* the default was told instead */
+        opts = sasl_opts(SESSION_MS, SERVER_SASL_PASSWORD);
+        *(i == 0 ? &opts.sasl_host : &opts.sasl_service) = "elsewhere";
+        is_told(the_server, opts, ZKR_ZAUTHFAILED, word);
+    }
 }
 
 TEST(a_missing_login_is_told)
@@ -197,7 +197,6 @@ static bool is_refused(zkr_session *s)
 TEST(a_password_that_is_set_is_used_at_the_next_login)
 {
     struct zkr_session_opts opts = sasl_opts(LONG_MS, SERVER_SASL_PASSWORD);
-
     AUTO(session) s = open_session_with(&opts);
     change_password("changed");
     AWAIT(is_refused(s));
@@ -223,7 +222,6 @@ TEST(refused_logins_are_tried_again_ever_more_rarely)
 {
     struct zkr_session_opts opts = sasl_opts(LONG_MS, SERVER_SASL_PASSWORD);
     struct proxy *proxy = NULL;
-
     zkr_session *s = open_through(&proxy, &opts);
     change_password("changed");
     AWAIT(is_refused(s));
