@@ -3,6 +3,7 @@
  * real servers. */
 
 #include "look.h"
+#include "security.h"
 
 /* A file of contexts with one, "safe", and nothing in the environment. */
 static void set_context(const char *text)
@@ -120,6 +121,7 @@ TEST(a_user_of_sasl_is_known_by_the_password)
     static const struct server_opts opts = { .security = SERVER_SASL,
                                              .cfg_lines = lines };
     struct server *server;
+    struct cli cli;
 
     assert_int_equal(server_start(&opts, &server), SERVER_OK);
     set_context(textf("current = safe\n[safe]\nservers = %s\n"
@@ -129,6 +131,16 @@ TEST(a_user_of_sasl_is_known_by_the_password)
     cli_write(cli_file("password"), SERVER_SASL_PASSWORD "\nnot this\n", 0600);
     assert_works("run with-sasl true");
     assert_works("ls /");
+    START_CLI(&cli, "run", "--session-timeout", "30s", "--timeout", "30s",
+              "with-sasl", "sh", "-c", "echo ready; cat");
+    cli_wait_said(&cli, "ready");
+    assert_true(security_write_logins(server_dir(server), "another"));
+    cli_write(cli_file("password"), "another\n", 0600); /* it was read once */
+    assert_int_equal(server_restart(server), SERVER_OK);
+    assert_int_equal(cli_end(&cli), 0);
+    assert_lacks(cli_said(&cli), "may stay taken");
+    START_SH(&cli, LOCKCTL " ls --sasl-password-file <(echo another) /");
+    assert_end(&cli, 0, "no locks");
     cli_write(cli_file("password"), "wrong\n", 0600);
     assert_refused(77, "context 'safe': ", "ls /");
     assert_refused(77, "context 'safe': ", "ls --sasl-user nobody /");

@@ -8,13 +8,8 @@
 
 #include "session/session.h"
 
-enum {
-    SLOW_MS = 4000,
-    VERY_SLOW_MS = 12000,
-    DEADLINE_MS = 300,
-    CLOSE_MS = 6000,
-    LATE_MS = 1500,
-};
+enum { SLOW_MS = 4000, VERY_SLOW_MS = 12000, DEADLINE_MS = 300 };
+enum { CLOSE_MS = 6000, LATE_MS = 1500 };
 
 /* It is slow for one thread, or for all but one. */
 static enum { NOBODY, ONE, OTHERS } slow_for;

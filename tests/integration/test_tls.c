@@ -8,13 +8,8 @@
 #include "secured.h"
 #include "security.h"
 
-enum {
-    CONNECT_MS = 1000,
-    PROBE_MS = 2500,
-    CLOSE_MS = 6000,
-    LATE_MS = 1500,
-    LONG_SESSION_MS = 10000
-};
+enum { CONNECT_MS = 1000, PROBE_MS = 2500, CLOSE_MS = 6000 };
+enum { LATE_MS = 1500, LONG_SESSION_MS = 10000 };
 
 static struct tls_files files;
 

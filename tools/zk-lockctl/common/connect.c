@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { WHY_MAX = 1024 };
 
@@ -132,6 +133,18 @@ static int split_auth(const struct lockctl *ctl, struct zkr_session_opts *opts)
     return 0;
 }
 
+/* The library reads the file at each login, for a password that has changed. A
+ * pipe has been read to its end. */
+static void follow_password(const char *path, struct zkr_session_opts *opts)
+{
+    struct stat st;
+
+    if (path == NULL || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return;
+    opts->sasl_password = NULL;
+    opts->sasl_password_file = path;
+}
+
 /* Lets the options of the session refer to the settings, and to what is in the
  * files that they name. 0, or an exit code after an error was said. */
 static int set_security(struct secrets *secrets, const struct lockctl *ctl,
@@ -154,6 +167,7 @@ static int set_security(struct secrets *secrets, const struct lockctl *ctl,
     }
     if (code == 0 && opts->auth != NULL)
         code = split_auth(ctl, opts);
+    follow_password(ctl->settings[SETTING_SASL_PASSWORD_FILE], opts);
     if (ctl->settings[SETTING_TLS_VERIFY] != NULL &&
         strcmp(ctl->settings[SETTING_TLS_VERIFY], "chain") == 0)
         opts->tls_verify = ZKR_TLS_VERIFY_CHAIN;
