@@ -327,6 +327,7 @@ static const char functions[] =
     "sleep 0.1; done; }; "
     "gone() { while grep -qs '^State:.[^Z]' /proc/$1/status; do sleep 0.1; "
     "done; }; "
+    "has() { command -v $1 >/dev/null || [ \"${CI-}\" = true ] || exit 0; }; "
     "keep() { local n=$1; shift; rm -f $D/$n.*; $L run \"$@\" -c "
     "\">$D/$n.held; "
     "timeout 60 sh -c 'until [ -e $D/$n.go ]; do sleep 0.1; done'\" & "

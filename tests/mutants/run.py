@@ -206,7 +206,7 @@ class Trees:
             build = os.path.join(self.base, "build")
             shutil.copytree(self.finished, build, symlinks=True, ignore=lambda _, names: [
                 n for n in names if re.match(r"(test|cli|unit)-[\w-]+$|meson-logs$", n)])
-            self.command(build, "sed", "-i", f"s|{self.finished}|{build}|g; s|{ROOT}/|{self.base}/|g",
+            self.command(build, "sed", "-Ei", f"s|{self.finished}|{build}|g; s#(^|[^./[:alnum:]]){ROOT}\\>#\\1{self.base}#g",
                          "build.ninja", *(os.path.join("meson-info", f) for f in os.listdir(build + "/meson-info")))
         else:
             self.command(self.base, "meson", "setup", "build", "-Dtests=enabled", "-Dtools=auto",
@@ -225,7 +225,7 @@ class Trees:
         tree = os.path.join(self.work, name)
         self.command(self.work, "cp", "-a", "--reflink=auto", self.base, tree)
         # Where a test finds the tool is a path in its code.
-        self.command(tree, "sed", "-i", f"s|{self.base}/|{tree}/|g", "build/build.ninja")
+        self.command(tree, "sed", "-i", f"s|{self.base}\\>|{tree}|g", "build/build.ninja")
         return tree
 
     def trials(self, mutant):
