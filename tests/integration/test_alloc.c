@@ -168,8 +168,7 @@ static void use_recipe(zkr_session *s)
     static const char *const path = "/alloc/recipe";
     const char *dir =
         a_path(recipe->below == NULL ? "recipe" : "recipe/leases");
-    void *lock = NULL;
-    void *other = NULL;
+    void *lock = NULL, *other = NULL;
 
     (void)a_path("recipe/locks");
     if (CAN(adapter_make(recipe, s, path, 0, &lock)) &&

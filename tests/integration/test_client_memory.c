@@ -538,8 +538,7 @@ static int status_of(const struct operation *o)
 TEST_ROWS(each_allocation_of_the_client_may_fail, operations, o)
 {
     const long step = test_number("ZKR_ALLOC_STEP", 5);
-    int died = 0;
-    int deaf = 0;
+    int died = 0, deaf = 0;
     int status;
 
     PRINT(name, "/starved/%s", o->name);

@@ -47,8 +47,7 @@ TEST(one_client_too_many_is_told)
     AUTO(server)
     small = new_server(&(struct server_opts){ .cfg_lines = lines });
     zkr_session *s[4] = { NULL };
-    int rc = ZKR_OK;
-    int i;
+    int i, rc = ZKR_OK;
 
     for (i = 0; i < 4 && rc == ZKR_OK; i++)
         rc = open_at(server_hosts(small), NULL, &s[i]);

@@ -87,8 +87,7 @@ TEST(giving_up_and_being_granted_at_once_has_one_outcome)
     AUTO(session) b = open_session();
     struct lane lanes[LANES];
     size_t rounds = 0;
-    int granted = 0;
-    int given_up = 0;
+    int granted = 0, given_up = 0;
 
     for (unsigned i = 0; i < LANES; i++) {
         const char *path = new_path();

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of the probe: why there is no connection; and whether a server leads,
  * where only a clear answer counts. */
-#include <arpa/inet.h>
 #include <sys/socket.h>
 
 #include <zkrecipes/session.h>
@@ -34,19 +33,6 @@ static void *serve(void *unused)
     return NULL;
 }
 
-static void start_listener(char name[32])
-{
-    struct sockaddr_in at = { .sin_family = AF_INET,
-                              .sin_addr = { htonl(INADDR_LOOPBACK) } };
-    socklen_t size = sizeof(at);
-
-    listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    ok(bind(listener, (struct sockaddr *)&at, size));
-    ok(listen(listener, 1));
-    ok(getsockname(listener, (struct sockaddr *)&at, &size));
-    (void)snprintf(name, 32, "127.0.0.1:%d", ntohs(at.sin_port));
-}
-
 /* Regression: a long name was cut, and its port with it. */
 static const char *long_name(const char *name)
 {
@@ -55,10 +41,10 @@ static const char *long_name(const char *name)
 
 static bool follows(struct answer a)
 {
-    char name[32];
+    char name[NET_ADDRESS];
 
     answer = a;
-    start_listener(name);
+    listener = net_listen(name);
     pthread_t thread = thread_start(serve, NULL);
     bool said = zkr__probe_follows(long_name(name), a.stays ? 100 : 5000);
     (void)pthread_join(thread, NULL);
@@ -92,6 +78,7 @@ TEST(only_a_server_that_says_so_follows)
 
 /* How a connection has ended before the probe looks; 0: it has not. */
 static int ended;
+static enum zkr__verdict verdict;
 
 WRAP(int, getsockopt,
      (int fd, int level, int name, void *value, socklen_t *len))
@@ -118,20 +105,37 @@ static const struct {
 
 TEST_ROWS(a_connection_that_ends_tells_of_its_server, ends, end)
 {
-    enum zkr__verdict verdict;
-    char name[32];
-    int others[2];
+    char name[NET_ADDRESS];
     bool full = end->ended == 0 && end->rc == ZKR_EUNREACHABLE; /* its queue */
 
-    start_listener(name);
-    for (int i = 0; i < 2; i++)
-        others[i] = full ? net_connect(name, 5000) : -1;
+    listener = net_listen(name);
+    ok(listen(listener, 1));
+    int one = full ? net_connect(name, 5000) : -1;
+    int two = full ? net_connect(name, 5000) : -1;
     ended = end->ended;
     tells(zkr__probe(long_name(name), &(struct zkr_session_opts){ 0 },
                      full ? 100 : 5000, &verdict),
           end->rc, long_name(name));
     assert_int_equal(verdict, end->verdict);
-    for (int i = 0; i < 2; i++)
-        (void)close(others[i]);
+    (void)close(one);
+    (void)close(two);
     (void)close(listener);
+}
+
+/* It named the first one that accepts, which serves. */
+TEST(a_server_that_says_nothing_is_named_beside_one_that_serves)
+{
+    char mute[NET_ADDRESS], name[NET_ADDRESS];
+    int fd = net_listen(mute);
+
+    ended = 0;
+    answer = (struct answer){ .text = "Zxid: 0x1\nMode: leader\nNo\n" };
+    listener = net_listen(name);
+    pthread_t thread = thread_start(serve, NULL);
+    tells(zkr__probe(textf("%s,%s", name, mute),
+                     &(struct zkr_session_opts){ 0 }, 5000, &verdict),
+          ZKR_ENOTZK, textf("server %s accepts", mute));
+    (void)pthread_join(thread, NULL);
+    (void)close(listener);
+    (void)close(fd);
 }
