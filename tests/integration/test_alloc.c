@@ -101,8 +101,7 @@ static void give_back(zkr_grant *g)
 /* The holder has the lock alone, and once more if it is reentrant. */
 static void hold(void *lock, void *other)
 {
-    zkr_grant *g = NULL;
-    zkr_grant *again = NULL;
+    zkr_grant *g = NULL, *again = NULL;
     struct zkr_counters all = ZKR_COUNTERS_INIT;
 
     if (!CAN(recipe->acquire(lock, SOON_MS, &g)))

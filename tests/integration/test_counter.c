@@ -267,9 +267,7 @@ TEST(a_refusal_is_of_what_was_there_after_the_call_began)
 struct adder {
     zkr_counter *counter;
     pthread_t thread;
-    int made;
-    int unknown;
-    int other;
+    int made, unknown, other;
     int64_t after[ADDS];
 };
 

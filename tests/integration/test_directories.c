@@ -91,8 +91,7 @@ TEST(no_lock_is_granted_when_the_counter_sticks)
 {
     AUTO(recorder) warnings = recorder_new();
     zkr_grant *g = NULL;
-    int granted = 0;
-    int rc;
+    int granted = 0, rc;
 
     assert_int_equal(admin_create(admin, DIRECTORY, NULL), ZOK);
     server_kill9(the_server);

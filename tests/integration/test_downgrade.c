@@ -52,8 +52,7 @@ static int acquire_of(zkr_rwlock *l, uint64_t owner, enum zkr_mode mode,
 TEST(an_owner_with_a_number_reads_beside_its_write_and_downgrades_anywhere)
 {
     struct change c = { .lock = nested };
-    zkr_grant *writing = NULL;
-    zkr_grant *reading = NULL;
+    zkr_grant *writing = NULL, *reading = NULL;
 
     ok(acquire_of(lock, 7, ZKR_EXCLUSIVE, &writing));
     ok(acquire_of(lock, 7, ZKR_SHARED, &reading));

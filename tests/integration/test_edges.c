@@ -5,8 +5,7 @@
 static char longest[ZKR_DATA_MAX];
 
 struct edge {
-    const char *name;
-    const char *data;
+    const char *name, *data;
     size_t len;
     int64_t number; /* of 4 or 8 bytes */
 };

@@ -62,8 +62,7 @@ static const struct {
     const char *name;
     int ghosts;
     const char *path;
-    acquire_call *call;
-    acquire_call *by_rival;
+    acquire_call *call, *by_rival;
 } queues[] = {
     { "one", 1, ONE, by_mutex, by_mutex },
     { "several, also without a UUID", 2, TWO, by_mutex, by_mutex },

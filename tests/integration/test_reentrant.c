@@ -22,8 +22,7 @@ FIXTURE(setup, usual_teardown)
 struct attempt {
     zkr_reentrant_mutex *mutex;
     int64_t timeout_ms;
-    int acquired;
-    int released;
+    int acquired, released;
     uint32_t depth;
 };
 

@@ -284,8 +284,7 @@ struct call {
     zkr_rwlock *lock;
     int64_t timeout_ms;
     zkr_grant *grant;
-    int acquired;
-    int released;
+    int acquired, released;
     uint32_t depth;
 };
 
@@ -586,8 +585,7 @@ TEST(modes_and_claims_without_a_thread_are_apart)
 
 TEST(tokens_tell_old_writers_and_readers_apart)
 {
-    int64_t highest = 0;
-    int64_t highest_write = 0;
+    int64_t highest = 0, highest_write = 0;
 
     for (int i = 0; i < 4; i++) {
         zkr_grant *writing = write_lock(i % 2 == 0 ? lock : rival);

@@ -401,8 +401,7 @@ static void go_in_one_flight(acquire_call *fn, zkr_semaphore *sem, int32_t type,
 static void costs_two_lists(zkr_semaphore *sem)
 {
     uint64_t lost;
-    long before;
-    long after;
+    long before, after;
 
     do {
         lost = session_stats(s).reconnects;

@@ -115,8 +115,7 @@ TEST(a_transaction_is_for_one_session_and_one_commit)
 TEST(a_large_transaction_is_taken)
 {
     AUTO(txn) t = NEW(txn, s, NULL);
-    int count = 0;
-    int rc;
+    int count = 0, rc;
 
     do {
         rc = zkr_txn_create(t, in_dir(textf("%080d", count)), "", 0, NULL);

@@ -83,6 +83,18 @@ TEST(a_lost_create_reply_is_settled_by_the_data)
     release(acquire(same_session));
 }
 
+/* A server that lags behind does not show the node that the create has made. */
+TEST(a_try_whose_create_is_carried_out_late_has_it)
+{
+    AUTO(session) another = THROUGH(.session_timeout_ms = SESSION_MS);
+    AUTO(unfair_mutex) its = NEW(unfair_mutex, another, path, NULL);
+
+    proxy_rule(proxy, ZOO_CREATE2_OP, 1, PROXY_DROP_REPLY);
+    proxy_rule_error(proxy, ZOO_GETDATA_OP, 1, ZKR_ZNONODE);
+    release(GRANT(unfair_mutex_acquire, its, 0));
+    assert_true(proxy_rule_done(proxy));
+}
+
 /* As when a session lives on, though one server has said that it is over. */
 TEST(a_node_of_another_session_is_not_ours)
 {

@@ -41,8 +41,7 @@ static int by_name(const void *a, const void *b)
 static void copy_names(struct told *t, const struct zkr_reply *reply)
 {
     const char *names[16]; /* more than any test has */
-    size_t used = 0;
-    size_t count = 0;
+    size_t used = 0, count = 0;
 
     for (; count < reply->count && count < COUNT(names); count++)
         names[count] = reply->names[count];
