@@ -156,10 +156,11 @@ TEST_OF(tokens_grow_also_when_the_directory_is_created_anew, .not_for = STAYS)
 TEST_OF(foreign_children_disturb_nobody, .not_for = STAYS, .nor_for = TURNS)
 {
     bool leads = has(CAMPAIGNS) && recipe->flags != ZKR_SELECTOR_LAYOUT;
-    const char *const foreign[] = {
-        "0",     "-x",  "notes",
-        "lock-", "zzz", leads ? "_c_-lock-0000000000" : "_c_-latch-0000000000"
-    };
+    const char *of_another =
+        leads ? "_c_-lock-0000000000" : "_c_-latch-0000000000";
+    const char *reader =
+        recipe->make == zkr_rwlock_new ? "notes" : "_c_-__READ__0000000000";
+    const char *const foreign[] = { "0", "-x", "lock-", of_another, reader };
     size_t count = COUNT(foreign);
     struct contender *c = one_of(ours);
     struct contender *next = one_of(theirs);
