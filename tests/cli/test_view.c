@@ -255,6 +255,7 @@ static const struct refused {
     { "wait_with_its_watch", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "wait --free -w 60s", 77, "not permitted" },
     { "revoke_its_request", ZOO_SETDATA_OP, 1, 1, ZNOAUTH, "revoke -w 60s", 77, "not permitted" },
     { "revoke_its_second_look", ZOO_GETCHILDREN2_OP, 2, 2, ZNOAUTH, "revoke -w 60s", 77, "not permitted" },
+    { "revoke_its_lock_has_gone", ZOO_GETCHILDREN2_OP, 2, 2, ZNONODE, "revoke -q -w 60s", 0, "" },
     { "break_its_reason", ZOO_SETDATA_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --reason x --token TOKEN", 77, "not permitted" },
     { "break_its_delete", ZOO_DELETE_OP, 1, 1, ZNOAUTH, "break --yes --no-4lw --token TOKEN", 77, "not permitted" },
     { "break_its_look_at_a_waiter", ZOO_GETCHILDREN2_OP, 3, 3, ZNOAUTH, "break --yes --no-4lw --token WAITER", 77, "not permitted" },
@@ -290,8 +291,7 @@ TEST_ROWS(an_error_ends, refused, row)
 /* --- revoke --- */
 
 /* Regression: the path was written to, whoever had it. A name without a UUID
- * returns after its directory was made anew, and the request replaced the
- * record of somebody whom the tool had not seen. */
+ * returns in a new directory, as that of somebody the tool has not seen. */
 TEST(the_next_of_that_name_is_not_asked)
 {
     const char *node = textf("%s/lock-0000000000", path);
