@@ -475,8 +475,7 @@ TEST(the_first_look_of_a_busy_directory_is_its_first)
         while (strstr(cli_said(&c), "old-lease") == NULL && now_ms() < end_ms)
             use_a_permit(deep);
         end(SIGTERM);
-        /* the first line that names the old lease says that it holds, and
-         * nothing was missed before that */
+        /* it holds in its first line, and nothing was missed before that */
         const char *said = textf("\n%s", cli_said(&c));
         const char *old = strstr(said, "old-lease");
         assert_non_null(old);

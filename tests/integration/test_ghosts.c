@@ -158,8 +158,8 @@ static int setup(void)
                                 nodes[i].complete ? ZOO_EPHEMERAL
                                                   : ZOO_EPHEMERAL_SEQUENTIAL,
                                 NULL, 0);
-    /* What the log of the odd one lacks is lost. The client waits for the end
-     * of its session for 1.5 s at most; the odd one must not learn of it. */
+    /* A kill loses each node that the log does not have yet. The client waits
+     * for the end of its session for 1.5 s at most. */
     int64_t last = seed_last_zxid(the_server);
     if (rc != ZOK || last < 0 || !COMES(seed_next_zxid(odd) > last, SOON_MS))
         return -1;

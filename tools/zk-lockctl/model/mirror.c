@@ -276,14 +276,9 @@ static struct lock make_lock(struct znode *z, int64_t at_ms)
 
 /* --- news --- */
 
-/* Adds what was not seen of one part to what was not seen of its semaphore. */
 static void take_unseen(struct znode *z, struct unseen *all)
 {
-    const struct unseen *u = &z->unseen;
-
-    all->missed += u->missed;
-    all->lost = all->lost || u->lost;
-    z->unseen = (struct unseen){ .missed = 0 };
+    tree_move_unseen(&z->unseen, all);
     tree_take_kids(z);
 }
 

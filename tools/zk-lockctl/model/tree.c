@@ -469,19 +469,16 @@ static size_t merge(struct znode *z, const char **names, size_t count)
     return seen;
 }
 
-/* What was not seen of a part that goes is told of its semaphore. */
-static void hand_over_unseen(struct znode *z)
+void tree_move_unseen(struct unseen *from, struct unseen *to)
 {
-    if (dir_part(z) == ZKR__PART_PATH || !z->in->semaphore)
-        return;
-    z->in->unseen.missed += z->unseen.missed;
-    z->in->unseen.lost = z->in->unseen.lost || z->unseen.lost;
-    z->unseen = (struct unseen){ .missed = 0 };
+    to->missed += from->missed;
+    to->lost = to->lost || from->lost;
+    *from = (struct unseen){ .missed = 0 };
 }
 
 /* The tree does not have it any more. A node that goes before anybody has taken
  * the news of it has come and gone unseen; of a directory that goes, the last
- * changes were not seen. */
+ * changes were not seen. A semaphore tells of those of its parts. */
 static void drop(struct znode *z)
 {
     struct mirror *t = z->tree;
@@ -492,7 +489,8 @@ static void drop(struct znode *z)
     if (z->is_dir) {
         z->unseen.lost = z->unseen.lost || z->listed;
         (void)merge(z, NULL, 0);
-        hand_over_unseen(z);
+        if (dir_part(z) != ZKR__PART_PATH && z->in->semaphore)
+            tree_move_unseen(&z->unseen, &z->in->unseen);
         z->listed = false;
         z->seen_ms = clock_wall_ms();
         t->dirs--;

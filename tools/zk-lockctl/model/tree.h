@@ -141,6 +141,8 @@ void tree_ask(struct mirror *tree);
 void tree_start(struct mirror *tree);
 /* Takes the first news off the list that are ready; NULL. */
 struct znode *tree_next_news(struct mirror *tree);
+/* Adds what was not seen of one directory to that of another, or of news. */
+void tree_move_unseen(struct unseen *from, struct unseen *to);
 /* Its children are taken; those that were deleted unread are missed later. */
 void tree_take_kids(struct znode *dir);
 /* Its news are taken; it is freed after its last. */
