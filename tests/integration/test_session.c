@@ -46,8 +46,9 @@ TEST(bad_hosts_are_refused_by_name)
     assert_true(fd >= 0);
     expect_refusal(mute, ZKR_ENOTZK, mute);
     (void)close(fd);
-    expect_refusal(textf("%s/no/such/chroot", server_hosts(the_server)),
-                   ZKR_ENOCHROOT, "/no/such/chroot");
+    open_fails(textf("%s/no/such/chroot", server_hosts(the_server)),
+               OPTS(session, .connect_timeout_ms = SOON_MS), SOON_MS,
+               ZKR_ENOCHROOT, "/no/such/chroot");
     assert_has(zkr_error_detail(), "-101");
     assert_int_equal(admin_exists(admin, "/no", NULL), ZNONODE);
 }
@@ -786,9 +787,8 @@ TEST(the_hook_of_a_closed_session_is_not_called)
     }
 }
 
-/* Regression: a program with a client of its own, which wanted to see its
- * warnings, got all lines that the library needs, because the process has one
- * level. */
+/* Regression: a program that wanted to see the warnings of its own client got
+ * all lines that the library needs, because the process has one level. */
 TEST(settings_that_the_program_made_are_left_alone)
 {
     char printed[4096];
